@@ -60,7 +60,7 @@ class Population:
 
     def value(self, threshold):
         """The true nDCG_f at a threshold."""
-        return self.curve.values[np.searchsorted(self.curve.thresholds, threshold)]
+        return self.curve.value_at(threshold)
 
     def draw(self, queries):
         """The rows of some queries, and the number of each one's draw."""

@@ -125,8 +125,7 @@ def best_true(population, levels):
     """nDCG_f of the best single threshold that truly keeps all rates; NaN where none does."""
     curve = population.curve
     # A value holds from above the next lower threshold, where other rates may be lower, on.
-    lower = np.nextafter(np.append(-np.inf, curve.thresholds[:-1]), np.inf)
-    lower[0] = -np.inf
+    lower = np.append(np.nextafter(curve.thresholds[1:], np.inf), -np.inf)
     keeps = np.zeros(len(curve.thresholds), dtype=bool)
     for ends in (curve.thresholds, lower):
         keeps |= np.logical_and.reduce(
@@ -157,12 +156,12 @@ def certified(population, queries):
 _steps: dict = {}
 
 
-def _steps_once(lists, parsed, k, keys=None, **given):
+def _steps_once(lists, parsed, keys=None, **given):
     """Steps of a rate, which all certificates of one draw share."""
     key = id(lists), parsed.text
     if key not in _steps:
         # With the lists, so that no others can have their id.
-        _steps[key] = lists, steps_of_measure(lists, parsed, k, keys, **given)
+        _steps[key] = lists, steps_of_measure(lists, parsed, keys, **given)
     return _steps[key][1]
 
 
@@ -190,9 +189,7 @@ def of_population(data, name, population, repeats):
                     continue  # which MAPIE refuses
                 valid = grid.valid(queries, levels, method)
                 if len(valid):
-                    places = np.searchsorted(curve.thresholds, valid)
-                    values = curve.values[np.minimum(places, len(curve.values) - 1)]
-                    t = valid[int(np.argmax(values))]
+                    t = valid[int(np.argmax(curve.value_at(valid)))]
                     any_break = any(breaks(population, levels, each) for each in valid)
                     records.append((number, method, t, breaks(population, levels, t), any_break))
     table = pd.DataFrame(records, columns=["promise", "way", "threshold", "breaks", "any breaks"])

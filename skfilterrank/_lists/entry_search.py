@@ -2,12 +2,12 @@
 
 With threshold t, the sum of the measure over queries is ``V(t) = V(inf) + sum of c_i over s_i >=
 t``: each document i that changes the measure is a step of height ``c_i`` at its score ``s_i``. The
-first pass adds up steps in bins: intervals of scores ``B_1 < B_2 < ...`` that hold a step. A bin is
-given by the leading bits of the float64, mapped to an integer of the same order; there are at most
-2**18. For each bin it keeps the sums ``R_j`` of the steps up and ``F_j <= 0`` of the steps down,
-its lowest and highest step, and their number.
+first pass adds up steps in bins: intervals of scores ``B_1 > B_2 > ...`` that hold a step. A bin is
+given by the leading bits of the float64, mapped to an integer that rises as the score falls; there
+are at most 2**18. For each bin it keeps the sums ``R_j`` of the steps up and ``F_j <= 0`` of the
+steps down, its first and last step, and their number.
 
-*Bound.* Let ``A_j`` be V(inf) plus all ``R_m + F_m`` with ``m > j``: the value at the lowest step
+*Bound.* Let ``A_j`` be V(inf) plus all ``R_m + F_m`` with ``m < j``: the value at the lowest step
 above the bin, or at infinity. Some threshold has this value. For t in bin j, V(t) is ``A_j`` plus
 the steps of the bin at t or above. A sum of some of the steps of a bin is at most the sum of those
 that are positive, so ``V(t) <= A_j + R_j``. Let M be the largest of all ``A_j`` and of the value
@@ -58,15 +58,15 @@ FIRST_PASS, MANY_STEPS = "bins", "steps, by a folder"
 
 
 def keys_of_scores(scores: np.ndarray) -> np.ndarray:
-    """Return integer keys that have the order of float64 scores; -0.0 and 0.0 have one key."""
+    """Return integer keys that rise as float64 scores fall; -0.0 and 0.0 have one key."""
     bits = (scores + 0.0).view(np.int64)
     # With all bits but the sign flipped, the bits of negative floats ascend with their value.
-    return bits ^ ((bits >> 63) & _FLIP)
+    return ~(bits ^ ((bits >> 63) & _FLIP))
 
 
 def scores_of_keys(keys: np.ndarray) -> np.ndarray:
     """Return the scores that belong to integer keys."""
-    return (keys ^ ((keys >> 63) & _FLIP)).view(np.float64)
+    return (~keys ^ ((~keys >> 63) & _FLIP)).view(np.float64)
 
 
 def bins_of_keys(keys: np.ndarray) -> np.ndarray:
@@ -83,8 +83,8 @@ class StepBins(NamedTuple):
         The bins that hold a step, ascending.
     rises, falls : ndarray of shape (n_bins,), longdouble
         Sum of the positive steps of each bin, and sum of its negative steps.
-    lows, highs : ndarray of shape (n_bins,), int64
-        The lowest and the highest key of a step in each bin.
+    firsts, lasts : ndarray of shape (n_bins,), int64
+        The lowest and the highest key of a step in each bin: of its highest and its lowest score.
     counts : ndarray of shape (n_bins,), int64
         Number of steps in each bin.
     start : longdouble
@@ -96,8 +96,8 @@ class StepBins(NamedTuple):
     bins: np.ndarray
     rises: np.ndarray
     falls: np.ndarray
-    lows: np.ndarray
-    highs: np.ndarray
+    firsts: np.ndarray
+    lasts: np.ndarray
     counts: np.ndarray
     start: np.longdouble
     n_queries: float
@@ -134,9 +134,8 @@ class StepBins(NamedTuple):
         )
 
     def sums(self) -> np.ndarray:
-        """Compute the measure's sum at the lowest step of each bin, and at last for empty lists."""
-        from_the_top = np.cumsum((self.rises + self.falls)[::-1])[::-1]
-        return np.append(from_the_top, np.longdouble(0)) + self.start
+        """Compute the measure's sum for empty lists, and at the last step of each bin."""
+        return np.append(np.longdouble(0), np.cumsum(self.rises + self.falls)) + self.start
 
 
 class Bucket:
@@ -171,7 +170,7 @@ class Bucket:
             _append(self._path, np.stack([keys, changes.view(np.int64)], axis=1))
 
     def sums(self, above) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield distinct keys and the measure's sum when keys from there up are shown.
+        """Yield distinct keys and the measure's sum when keys down to there are shown.
 
         Arrays come in chunks. `above` is the sum of the measure above this range.
         """
@@ -186,10 +185,9 @@ class Bucket:
             pairs = np.fromfile(self._path, dtype=np.int64).reshape(-1, 2)
             yield _sums(pairs[:, 0], pairs[:, 1].copy().view(np.float64), above)
         else:
-            totals = np.array([part.total for part in self._split()])
-            higher = np.cumsum(totals[::-1])[::-1] - totals
-            for part, more in zip(self._split(), higher):
-                yield from part.sums(above + more)
+            for part in self._split():
+                yield from part.sums(above)
+                above = above + part.total
 
     def _split(self):
         """Distribute the steps over files of narrower ranges."""
@@ -217,9 +215,9 @@ def _sums(keys, changes, above):
     """Compute one chunk of :meth:`Bucket.sums` from steps in any order."""
     order = np.argsort(keys)
     keys, changes = keys[order], changes[order]
-    sums = np.cumsum(changes[::-1], dtype=np.longdouble)[::-1] + above
-    is_first = np.append(True, keys[1:] != keys[:-1])
-    return keys[is_first], sums[is_first]
+    sums = np.cumsum(changes, dtype=np.longdouble) + above
+    is_last = np.append(keys[1:] != keys[:-1], True)
+    return keys[is_last], sums[is_last]
 
 
 def _append(path, pairs):
@@ -261,7 +259,6 @@ def search_threshold(
     make_folder : callable
         Makes a temporary folder, if steps do not fit into memory.
     """
-    parsed: ParsedMeasure = stepping.parsed
     total = merged(passing(stepping, FIRST_PASS))
     search = Search(total, make_folder)
     if len(search.bins):
@@ -278,8 +275,6 @@ def search_threshold(
         # The result is NaN if all queries are skipped.
         values = (sums / np.longdouble(total.n_queries)).astype(np.float64)
         value = float(best / np.longdouble(total.n_queries))
-    if not parsed.measure.greater_is_better:
-        values, value = 0.0 - values, 0.0 - value
     return BestThreshold(thresholds, values, threshold, value)
 
 
@@ -293,26 +288,18 @@ class Stepping(NamedTuple):
     def __call__(self, block: Block) -> StepBins:
         """Add up the steps of a block."""
         entries = self.entries(block)
-        if entries.counts is not None:
+        if not entries.always_defined:
             raise InputError(
                 f"undefined='drop' makes {self.parsed.text} skip different queries at different "
                 "thresholds, which Rows cannot add up. Pass a number."
             )
-        keys, changes = self._steps(entries)
-        start, n_queries = entries.sum_of_start
-        return StepBins.of(keys, changes, self._sign * start, n_queries)
+        scores, changes = entries.unsorted
+        return StepBins.of(keys_of_scores(scores), changes, *entries.sum_of_start)
 
     def keys_and_changes(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Return keys and changes of a block's steps; higher sums are better."""
-        return self._steps(self.entries(block))
-
-    def _steps(self, entries):
-        scores, changes = entries.unsorted
-        return keys_of_scores(scores), self._sign * changes
-
-    @property
-    def _sign(self):
-        return 1.0 if self.parsed.measure.greater_is_better else -1.0
+        scores, changes = self.entries(block).unsorted
+        return keys_of_scores(scores), changes
 
     def entries(self, block) -> EntryValues:
         """Compute the values of the lists of a block."""
@@ -398,11 +385,11 @@ class Search:
 
     def __init__(self, total: StepBins, make_folder: Callable[[], str]):
         self._total = total
-        # Values at the lowest step of each bin, and when nothing is shown.
+        # Values when nothing is shown, and at the last step of each bin.
         self._sums = total.sums()
-        bound = self._sums[1:] + total.rises
+        bound = self._sums[:-1] + total.rises
         slack = ROUNDING_OF_MEANS * np.abs(self._sums).max()
-        self._is_open = (bound >= self._sums.max() - 4 * slack) & (total.lows < total.highs)
+        self._is_open = (bound >= self._sums.max() - 4 * slack) & (total.firsts < total.lasts)
         self.bins = total.bins[self._is_open]
         n_steps = int(total.counts[self._is_open].sum()) + np.count_nonzero(~self._is_open)
         path = None
@@ -411,9 +398,9 @@ class Search:
             path = os.path.join(make_folder(), "steps")
         self._steps = Bucket(path)
         closed = ~self._is_open
-        # A closed bin counts as one step at its lowest key, where the value is then exact.
+        # A closed bin counts as one step at its last key, where the value is then exact.
         sums = (total.rises + total.falls)[closed]
-        self._steps.add(total.lows[closed], sums.astype(np.float64))
+        self._steps.add(total.lasts[closed], sums.astype(np.float64))
 
     def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
         """Add steps of open bins."""
@@ -431,29 +418,30 @@ class Search:
             highest = max(highest, sums.max())
             largest = max(abs(largest), np.abs(sums).max())
         slack = ROUNDING_OF_MEANS * abs(largest)
-        below = None
+        key, best, below = None, start, None
         for keys, sums in self._steps.sums(start):
-            is_best = sums >= highest - slack
-            place = int(is_best.argmax())
-            if is_best[place]:
-                below = int(keys[place - 1]) if place else below
-                return int(keys[place]), sums[place], self._highest_of(below)
-            below = int(keys[-1])
-        return None, start, self._highest_of(below)
+            if below is None:
+                below = int(keys[0])
+            best_places = np.flatnonzero(sums >= highest - slack)
+            if len(best_places):
+                place = best_places[-1]
+                key, best = int(keys[place]), sums[place]
+                below = int(keys[place + 1]) if place + 1 < len(keys) else None
+        return key, best, self._first_of(below)
 
-    def _highest_of(self, key):
-        """Return the key of a step, or for a closed bin the highest key of the bin."""
+    def _first_of(self, key):
+        """Return the key of a step, or for a closed bin the first key of the bin."""
         if key is None:
             return None
         place = int(np.searchsorted(self._total.bins, key >> SHIFT))
-        return key if self._is_open[place] else int(self._total.highs[place])
+        return key if self._is_open[place] else int(self._total.firsts[place])
 
     def curve(self, key, best) -> tuple[np.ndarray, np.ndarray]:
-        """Return ascending thresholds and sums, at the lowest step of each bin and the best."""
-        keys, sums = self._total.lows, self._sums
+        """Return falling thresholds and sums, at the last step of each bin and the best."""
+        keys, sums = self._total.lasts, self._sums[1:]
         if key is not None:
             place = int(np.searchsorted(keys, key))
             is_new = place == len(keys) or keys[place] != key
             keys = np.insert(keys, place, key) if is_new else keys
             sums = np.insert(sums, place, best) if is_new else sums
-        return np.append(scores_of_keys(keys), np.inf), sums
+        return np.append(np.inf, scores_of_keys(keys)), np.append(self._total.start, sums)

@@ -6,7 +6,7 @@ their place push others down: a sum over the first places is kept up to date row
 other measure is computed after each row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -141,10 +141,6 @@ class Changes(NamedTuple):
         Change of the measure at each step; an undefined value counts as 0.
     counts : ndarray of shape (n_lists, n_steps) or None
         1 where the measure becomes defined, -1 where it becomes undefined; None if neither occurs.
-    values : ndarray of shape (n_lists, n_steps) or None
-        The measure after each step, if changes must not be added up; else None.
-    is_step : ndarray of shape (n_lists, n_steps), bool, or None
-        Mask of the steps; None means wherever something changes.
     """
 
     queries: np.ndarray
@@ -152,30 +148,12 @@ class Changes(NamedTuple):
     start: np.ndarray
     changes: np.ndarray
     counts: np.ndarray | None = None
-    values: np.ndarray | None = None
-    is_step: np.ndarray | None = None
-
-    @classmethod
-    def of_losses(cls, queries, keys, values, is_step=None) -> "Changes":
-        """Make changes from exact values before the first step and after each step.
-
-        Lists that are undefined at every step are left out.
-        """
-        is_missing = np.isnan(values)
-        start, values = values[:, 0].copy(), np.nan_to_num(values)
-        is_left_out = is_missing.all(axis=1)
-        start[is_missing[:, 0] & ~is_left_out] = 0.0
-        changes = np.diff(values, axis=1)
-        is_step = changes != 0 if is_step is None else is_step
-        is_step = is_step & (keys < np.inf) & ~is_left_out[:, None]
-        return cls(queries, keys, start, changes, None, values[:, 1:], is_step)
 
 
 def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> Iterator[Changes]:
     """Yield the changes of a measure block by block; undefined values become `undefined`."""
     lists = entries.lists
     kernel = parsed.measure.bind(parsed.k, parsed.options)
-    of_set = bind_of_set(parsed)
     # Sums over documents treat every document as judged.
     can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
     for block in lists.blocks():
@@ -186,14 +164,7 @@ def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> It
                 start = with_undefined(start, undefined)
                 yield Changes(part.queries, keys, start, changes)
                 continue
-            if entries.at_place:
-                keys, values = values_at_entries(part, kernel, entries)
-            elif of_set is not None:
-                keys, values = _values_of_sets(part, of_set)
-            else:
-                # Measures of judged documents may need k judged ones, which can lie below place k.
-                places = None if parsed.measure.reads_unjudged else parsed.k
-                keys, values = values_at_prefixes(part, kernel, places)
+            keys, values = values_of_measure(part, parsed, entries)
             values = with_undefined(values, undefined)
             is_counted = ~np.isnan(values)
             counts = None
@@ -204,9 +175,19 @@ def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> It
             yield Changes(part.queries, keys, values[:, 0], changes, counts)
 
 
-def bind_of_set(parsed: ParsedMeasure) -> Callable | None:
-    """Return the measure as a function of the set of shown documents, or None."""
-    return parsed.measure.bind_of_set(parsed.options) if parsed.k is None else None
+def values_of_measure(block, parsed: ParsedMeasure, entries: Entries):
+    """Compute the sort key of each step, and the measure before the first step and after each."""
+    measure, k = parsed.measure, parsed.k
+    of_set = measure.bind_of_set(parsed.options)
+    # The mean over tied orders is no value of a set.
+    is_first = measure.set_of_first and block.tie_rule != "average"
+    if of_set is not None and (k is None or is_first):
+        return _values_of_sets(block, of_set, k, entries)
+    kernel = measure.bind(k, parsed.options)
+    if entries.at_place:
+        return values_at_entries(block, kernel, entries)
+    # Measures of judged documents may need k judged ones, which can lie below place k.
+    return values_at_prefixes(block, kernel, None if measure.reads_unjudged else k)
 
 
 def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additive | None]]:
@@ -276,7 +257,7 @@ def _insertions(block, form, kernel, k, entries):
         entries,
         form.weights,
         depth,
-        lambda first, n_entered: np.einsum("ij,ij->j", first, worth),
+        lambda first: np.einsum("ij,ij->j", first, worth),
     )
     if form.finish is not None:
         sums = form.finish(sums + (np.zeros(n_queries) + form.offset)[:, None], query)
@@ -304,8 +285,8 @@ def values_of_first_places(block, entries, weights, depth, value_of):
     depth : int
         Number of places.
     value_of : callable
-        ``value_of(first, n_entered)`` gives a value of each list. `first` holds the weights of its
-        first places, 0 after its end, shape (depth, n_lists); `n_entered` the number of its rows.
+        ``value_of(first)`` gives a value of each list. `first` holds the weights of its first
+        places, 0 after its end, shape (depth, n_lists).
 
     Returns
     -------
@@ -318,8 +299,7 @@ def values_of_first_places(block, entries, weights, depth, value_of):
     n_lists, width = entry_keys.shape
     cells = sort_rows(entry_keys).cells
     ordered = entry_keys.take(cells)
-    n_entering = np.count_nonzero(ordered < np.inf, axis=1)
-    n_steps = int(n_entering.max(initial=0))
+    n_steps = int(np.count_nonzero(ordered < np.inf, axis=1).max(initial=0))
     place_of_cell = np.empty(entry_keys.size, dtype=np.int32)
     place_of_cell[block.cells] = np.arange(width, dtype=np.int32)
     cells, ordered = cells[:, :n_steps], ordered[:, :n_steps]
@@ -331,13 +311,13 @@ def values_of_first_places(block, entries, weights, depth, value_of):
     first = np.zeros((depth, n_lists))
     places = np.full((depth, n_lists), width, dtype=np.int32)
     values = np.empty((n_steps + 1, n_lists))
-    values[0] = value_of(first, np.zeros(n_lists, dtype=np.intp))
+    values[0] = value_of(first)
     for step in range(n_steps):
         moves = places > place[step]
         if moves.any():
             _insert(first, moves, weight[step])
             _insert(places, moves, place[step])
-        values[step + 1] = value_of(first, np.minimum(step + 1, n_entering))
+        values[step + 1] = value_of(first)
     return ordered, np.ascontiguousarray(values.T)
 
 
@@ -350,18 +330,29 @@ def _insert(columns, moves, new):
     np.copyto(columns[0], new, where=moves[0])
 
 
-def _values_of_sets(block, of_set):
-    """Compute the sort key of each place, and the measure before place 1 and after each place."""
-    keys = block.in_order(block.sort_key)
+def _values_of_sets(block, of_set, k, entries):
+    """Compute the sort key of each step, and a measure of the set of shown documents."""
+    depth = entries.depth(block, k)
+    keys = block.in_order(block.sort_key, k)
     shown = keys < np.inf
 
     def count(mask=None):
-        counts = np.zeros((len(keys), block.width + 1))
-        inside = shown if mask is None else shown & block.in_order(mask)
-        np.cumsum(inside, axis=1, out=counts[:, 1:])
+        counts = np.zeros((len(shown), depth + 1))
+        np.cumsum(
+            shown if mask is None else shown & block.in_order(mask, k), axis=1, out=counts[:, 1:]
+        )
         return counts
 
-    return keys, np.asarray(of_set(block, count), dtype=np.float64)
+    def count_at_place(mask=None):
+        nonlocal keys
+        marks = np.ones(block.sort_key.shape) if mask is None else mask
+        keys, counts = values_of_first_places(
+            block, entries, marks, depth, lambda first: first.sum(axis=0)
+        )
+        return counts
+
+    values = of_set(block, count_at_place if entries.at_place else count)
+    return keys, np.asarray(values, dtype=np.float64)
 
 
 def values_at_prefixes(block, kernel, k):

@@ -67,8 +67,6 @@ class Measure:
         kernel reads them with ``block.column(name)``.
     reads_unjudged : bool
         Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
-    reads_labels : bool
-        Whether labels can change the measure.
     ties : tuple of str
         Rules for ties that the measure knows besides document ids, the default first.
     ties_are_means : bool
@@ -82,6 +80,13 @@ class Measure:
         ``of_set(block, count, **options)``: values without a cut-off at every prefix of each list,
         for a measure of the set of shown documents. ``count(mask)`` counts the shown documents in a
         mask, and ``count()`` all shown documents.
+    set_of_first : bool
+        Whether the value with a cut-off is that of `of_set` for the first k shown documents.
+    zero_or_one : bool or callable
+        Whether each value is 0 or 1 if documents have one order; or a function of the cut-off that
+        tells it. Risks with such losses get exact binomial tests.
+    reads : {"all", "shown", "none"}
+        Labels that can change a value: those of all documents, those of shown ones, or none.
     deciding : callable or None
         ``deciding(list, **options)``: how many unjudged documents of a list must be good for the
         extreme values, see `metrics._unjudged_bounds`; None stands for any number.
@@ -119,11 +124,13 @@ class Measure:
     options: Mapping[str, Callable] = field(default_factory=dict)
     columns: Mapping[str, Callable] = field(default_factory=dict)
     reads_unjudged: bool = False
-    reads_labels: bool = True
     ties: tuple[str, ...] = TIES
     ties_are_means: bool = True
     additive: Callable | None = None
     of_set: Callable | None = None
+    set_of_first: bool = False
+    zero_or_one: bool | Callable[[int | None], bool] = False
+    reads: str = "all"
     deciding: Callable | None = None
     order_matters: str = "always"
     over_queries: str = "mean"
@@ -253,6 +260,15 @@ class Measure:
         """Return `of_set` with its options set; None if the measure has no `of_set`."""
         return None if self.of_set is None else partial(self.of_set, **self._checked(options))
 
+    @property
+    def sign(self) -> float:
+        """Return 1, or -1 if lower values are better."""
+        return 1.0 if self.greater_is_better else -1.0
+
+    def is_zero_or_one(self, k: int | None) -> bool:
+        """Tell whether each value is 0 or 1 if documents have one order."""
+        return self.zero_or_one(k) if callable(self.zero_or_one) else self.zero_or_one
+
     def _checked(self, options):
         """Check each option, and return what the kernel gets."""
         return {
@@ -319,6 +335,9 @@ class Measure:
             return values if own.undefined is None else with_undefined(values.copy(), own.undefined)
 
         changes: dict[str, Any] = {"additive": None, "of_set": None, "own_reading": own}
+        if own.drops_unjudged and self.reads == "none":
+            # Whether a document is judged is known from its label.
+            changes["reads"] = "shown"
         if own.ties is not None:
             # The first rule is the default.
             changes["ties"] = (own.ties, *(rule for rule in self.ties if rule != own.ties))
@@ -454,6 +473,15 @@ class ParsedMeasure(NamedTuple):
         cutoff = {} if self.k is None else {"k": self.k}
         return {**cutoff, **self.options, **given}
 
+    @property
+    def is_of_set(self) -> bool:
+        """True if the order of the shown documents does not matter."""
+        return self.k is None and self.measure.of_set is not None
+
+    def higher_better(self, values):
+        """Return values as they are if higher is better, else negated; never -0."""
+        return values if self.measure.greater_is_better else 0.0 - values
+
     def as_sum(self, facts) -> Additive | None:
         """Return the measure as a sum over the documents of `facts`; None if it is no such sum."""
         form = None if self.measure.additive is None else self.measure.additive(facts)
@@ -501,7 +529,7 @@ class ParsedMeasure(NamedTuple):
             gains=gains,
             query_weight=query_weight,
         )
-        return value if self.measure.greater_is_better else 0.0 - value
+        return self.higher_better(value)
 
     def like(self, library: str, given: Iterable[str] = ()) -> ParsedMeasure:
         """Return a library's variant; raise if its options or `given` set the same parameter."""
@@ -582,7 +610,7 @@ def warn_of_unjudged(
     for each in measures:
         entry = each.measure
         # Sums count what is known.
-        if not entry.reads_labels or entry.over_queries == "sum":
+        if entry.reads == "none" or entry.over_queries == "sum":
             continue
         if np.isnan(lists.per_query(entry.bind(each.k, each.options))[0]):
             if undefined != "drop":

@@ -301,14 +301,14 @@ def mean_tolerance(values: np.ndarray) -> float:
     return ROUNDING_OF_MEANS * float(np.abs(values).max(initial=0.0))
 
 
-def first_of_highest(values: np.ndarray) -> int:
-    """Index of the highest mean; the first one if several are equal up to rounding."""
+def last_of_highest(values: np.ndarray) -> int:
+    """Return the index of the highest mean; the last one if several are equal up to rounding."""
     highest, lowest = values.max(), values.min()
     if np.isfinite(highest) and np.isfinite(lowest):
         slack = ROUNDING_OF_MEANS * float(max(highest, -lowest, 0.0))
     else:
         slack = mean_tolerance(values[np.isfinite(values)])
-    return int(np.argmax(values >= highest - slack))
+    return int(np.flatnonzero(values >= highest - slack)[-1])
 
 
 def merge_values(values: np.ndarray) -> np.ndarray:

@@ -48,6 +48,9 @@ def empty_of_set(block: ListBlock, count):
 @declare_measure(
     "forbidden",
     of_set=forbidden_of_set,
+    set_of_first=True,
+    zero_or_one=lambda k: k == 1,
+    reads="shown",
     additive=forbidden_sum,
     order_matters="with k",
     deciding=at_ends,
@@ -87,6 +90,9 @@ def forbidden_at_k(block: ListBlock, k):
 @declare_measure(
     "any_forbidden",
     of_set=any_forbidden_of_set,
+    set_of_first=True,
+    zero_or_one=True,
+    reads="shown",
     order_matters="with k",
     deciding=at_ends,
     undefined="never",
@@ -162,7 +168,8 @@ def false_reject_rate(block: ListBlock, k):
 @declare_measure(
     "empty_list_rate",
     of_set=empty_of_set,
-    reads_labels=False,
+    zero_or_one=True,
+    reads="none",
     order_matters="never",
     deciding=at_ends,
     undefined="never",

@@ -35,6 +35,7 @@ _NOT_PLAIN = (
 _CHOICES = {
     "range_holds_for": ("any gains", "nonnegative gains", "binary gains"),
     "order_matters": ("always", "with k", "never"),
+    "reads": ("all", "shown", "none"),
     "over_queries": tuple(OVER_QUERIES),
 }
 # Reserved names: columns of tables, words in trec_eval's output, and texts that readers of tables
@@ -58,6 +59,8 @@ def register_measure(
     checks: Mapping[str, Callable] | None = None,
     reads_unjudged: bool = False,
     order_matters: str = "always",
+    zero_or_one: bool = False,
+    reads: str = "all",
     over_queries: str = "mean",
     aliases: tuple[str, ...] = (),
 ) -> Any:
@@ -106,6 +109,13 @@ def register_measure(
         rows out of lists.
     order_matters : {"always", "with k", "never"}, default="always"
         Whether the order of a query's judged documents changes the measure.
+    zero_or_one : bool, default=False
+        True states that each value is 0 or 1. A risk that lies between 0 and 1 then gets the exact
+        binomial test of :class:`skfilterrank.thresholds.CertifiedThreshold`, which certifies more
+        than the bets on other losses; a loss between 0 and 1 is then an error.
+    reads : {"all", "shown", "none"}, default="all"
+        Labels that can change a value: those of all documents, of shown ones alone, or none. A
+        certificate asks for no more labels than these.
     over_queries : {"mean", "sum", "geometric mean"}, default="mean"
         How the values of all queries are combined into one number.
     aliases : tuple of str, default=()
@@ -192,6 +202,8 @@ def register_measure(
         "greater_is_better": greater_is_better,
         "reads_unjudged": reads_unjudged,
         "order_matters": order_matters,
+        "zero_or_one": zero_or_one,
+        "reads": reads,
         "over_queries": over_queries,
     }
     for argument, value in facts.items():

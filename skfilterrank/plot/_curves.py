@@ -212,7 +212,7 @@ class ThresholdCurveDisplay(Display):
         style = {"color": "C0", "linewidth": 2, "label": "all queries"}
         (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
         self.marked_ = self._draw_threshold(ax, low, high)
-        level = self.curve.values[0]
+        level = self.curve.values[-1]
         label = f"nothing hidden: {level:.3f}"
         self.unfiltered_ = ax.axhline(level, linestyle=":", color="0.4", zorder=0, label=label)
         ax.set(
@@ -231,15 +231,15 @@ class ThresholdCurveDisplay(Display):
         kind, threshold, value = "best", self.curve.best_threshold, self.curve.best_value
         if self.threshold != "best":
             kind, threshold = "used", self.threshold
-            value = self.curve.values[np.searchsorted(self.curve.thresholds, threshold)]
+            value = self.curve.value_at(threshold)
         label = f"{kind}: {value:.3f} at {number(threshold, 3)}"
         place = [float(np.clip(threshold, low, high))], [value]
         return ax.plot(*place, "o", color="C3", zorder=3, label=label)[0]
 
     def _range(self):
         """Return the lowest and highest score of the horizontal axis, with margins."""
-        # The last threshold is infinite, because it hides everything.
-        finite = np.concatenate([each.thresholds[:-1] for each in (self.curve, *self.fold_curves)])
+        # The first threshold is infinite, because it hides everything.
+        finite = np.concatenate([each.thresholds[1:] for each in (self.curve, *self.fold_curves)])
         if not len(finite):
             return -1.0, 1.0
         low, high = finite.min(), finite.max()
@@ -249,12 +249,14 @@ class ThresholdCurveDisplay(Display):
 
 def _draw_steps(ax, curve, low, high, style):
     """Draw a threshold curve as steps between the scores `low` and `high`."""
+    # Thresholds fall, and the axis rises.
+    thresholds, values = curve.thresholds[::-1], curve.values[::-1]
     # More than about 5,000 steps cannot be seen, and would only make files larger.
-    every = max(1, len(curve.thresholds) // 5000)
-    picked = np.arange(0, len(curve.thresholds), every)
-    picked = np.union1d(picked, [np.argmax(curve.values), len(curve.thresholds) - 1])
-    x = np.concatenate(([low], np.minimum(curve.thresholds[picked], high)))
-    values = curve.values[picked]
+    every = max(1, len(thresholds) // 5000)
+    picked = np.arange(0, len(thresholds), every)
+    picked = np.union1d(picked, [np.argmax(values), len(thresholds) - 1])
+    x = np.concatenate(([low], np.minimum(thresholds[picked], high)))
+    values = values[picked]
     return ax.step(x, np.concatenate((values[:1], values)), where="pre", **style)
 
 

@@ -89,7 +89,7 @@ class _Metric:
 def measured(measure: ParsedMeasure, gains, scores, groups) -> float:
     """Compute a measure of gains; higher need not be better."""
     value = measure.utility(gains, scores, groups=groups)
-    return value if measure.measure.greater_is_better else 0.0 - value
+    return measure.higher_better(value)
 
 
 class LightGBMMetric(_Metric):

@@ -86,8 +86,7 @@ def held_out_values(judged: JudgedScores, cut, keys, entries) -> np.ndarray:
     for number in range(n_folds):
         held_out = of_list == number
         values[held_out] = entries.at(cut.best_level(judged, keys, entries, ~held_out))[held_out]
-    values = np.nan_to_num(values)
-    return values if entries.greater_is_better else 0.0 - values
+    return np.nan_to_num(values)
 
 
 def better_answer(table: pd.DataFrame) -> str | None:

@@ -50,8 +50,6 @@ class RiskBound(Result):
         may be finite. NaN if the threshold was given.
     n_queries : int
         Number of queries that count for the risk; with clusters, number of such clusters.
-    n_tried : int
-        Number of distinct thresholds that were tested, starting from the safest.
     observed : float
         Mean loss at the threshold, over all queries or over the answered ones (see `among`).
     upper_bound : float
@@ -72,7 +70,6 @@ class RiskBound(Result):
     lower: float
     upper: float
     n_queries: int
-    n_tried: int
     observed: float
     upper_bound: float
     lower_bound: float = np.nan

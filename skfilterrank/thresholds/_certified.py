@@ -70,8 +70,9 @@ def _path(cut, judged, found, parsed, most) -> _Path:
     def find_anywhere(risks, above):
         # Rows may enter anywhere in a list, so places in the order of keys are not places in the
         # list.
-        anywhere = [each._replace(k=None) for each in risks]
-        return find_unjudged(lists, anywhere, names=judged.names, scores=keys, above=above)
+        return find_unjudged(
+            lists, risks, names=judged.names, scores=keys, above=above, anywhere=True
+        )
 
     entries = EntryValues.of(lists, parsed, keys, most=most)
     return _Path(lists, keys, entries, {"keys": keys, "most": most}, None, find_anywhere)
@@ -99,8 +100,10 @@ class CertifiedThreshold(BaseThreshold):
         and 1 for each query. `y_true` holds labels, `shown` tells which rows are shown, and
         `groups` numbers their queries from 0 in ascending order. Losses come in the order of these
         numbers, NaN (whatever is shown) where a query does not count. A query's loss must depend
-        only on its own rows. Losses of dtype bool get the exact binomial test. Among documents of
-        equal score, the documents of lowest gain count as shown first. Give the lowest `gains` to
+        only on its own rows. A function that returns dtype bool declares losses of 0 or 1 and gets
+        the exact binomial test. Numbers get bets, which certify less, even where all of them are 0
+        or 1: the data cannot tell that no other loss will come. Among documents of equal score,
+        the documents of lowest gain count as shown first. Give the lowest `gains` to
         the documents that the function counts as worst; otherwise the order of rows may break the
         guarantee.
     among : {"all", "answered"}, default="all"
@@ -188,10 +191,13 @@ class CertifiedThreshold(BaseThreshold):
     does each end of a function that is lower for some queries where nothing is shown and for others
     where everything is: its test begins at the end with the lower mean, which the data choose.
 
-    The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
-    Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
-    a random order of the queries, which the order of their scores decides: neither ids, nor the
-    order of rows, nor labels. Both hold for any number of queries, not only for many.
+    The test is exact binomial (Clopper-Pearson) where losses are declared as 0 or 1: by the measure
+    ("any_forbidden", "forbidden@1", "empty_list_rate", and what
+    :func:`skfilterrank.metrics.register_measure` gets with ``zero_or_one=True``), or by a function
+    that returns bool. For other losses it is that of Waudby-Smith and Ramdas [2]_, with bets fixed
+    beforehand and in a random order of the queries, which the order of their scores decides:
+    neither ids, nor the order of rows, nor labels. Both hold for any number of queries, not only for
+    many.
 
     Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
     risk and at the end of a list. The guarantee therefore holds for any order of rows, in
@@ -360,7 +366,7 @@ class CertifiedThreshold(BaseThreshold):
         self.certificate_ = make_certificate(
             {test.risk.name: test.found(threshold) for test in tests},
             *(units, path.lists, sure),
-            (threshold, value if parsed.measure.greater_is_better else 0.0 - value),
+            (threshold, parsed.higher_better(value)),
             to_judge,
             max_shown=self.caps_.most,
             rule=getattr(cut, "rule", None),

@@ -12,7 +12,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
-from skfilterrank._lists.ties import first_of_highest, midpoint
+from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate
 from skfilterrank.thresholds._conditions import (
@@ -151,7 +151,6 @@ def risk_certificate(
             lower=np.nan,
             upper=np.nan,
             n_queries=n_units,
-            n_tried=1,
             observed=float(own.sum() / answered.sum()),
             n_left_out=found.n_left_out(risk),
             upper_bound=above.upper(losses, answered),
@@ -270,13 +269,13 @@ def _best_certified(curve, scores, lower, upper):
     """Find the certified threshold with the highest value; among equal ones, the lowest."""
     # A limit may lie between two scores; only one side of it is certified.
     limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
-    thresholds = np.union1d(curve.thresholds, limits)
-    places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)
-    values = curve.values[places]
+    falling = np.unique(-np.append(curve.thresholds, limits))
+    thresholds = -falling
+    values = curve.values[np.searchsorted(-curve.thresholds, falling, side="right") - 1]
     certified = np.flatnonzero((thresholds > lower) & (thresholds <= upper))
     value = values[certified]
-    best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
-    below = thresholds[:best].max(initial=-np.inf)
+    best = certified[last_of_highest(np.where(np.isnan(value), -np.inf, value))]
+    below = thresholds[best + 1 :].max(initial=-np.inf)
     threshold = midpoint(scores, below) if below > -np.inf else -np.inf
     return threshold, float(values[best])
 

@@ -291,7 +291,6 @@ _RISK = record(
         "lower": _BOUND,
         "upper": _BOUND,
         "n_queries": count(),
-        "n_tried": count(),
         "observed": number(0, 1),
         "upper_bound": number(0, 1),
         "lower_bound": number(0, 1, nan=True),

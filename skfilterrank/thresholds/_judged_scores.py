@@ -337,8 +337,7 @@ def values_shown(lists: RankedLists, parsed: ParsedMeasure, *shown: np.ndarray) 
     for block in lists.with_ties(entry.ties[0]).blocks():
         for values, rows in zip(found, shown):
             values[block.queries] = kernel(_block_shown(block, lists.index, rows, entry.ties[0]))
-    found = [with_undefined(values, 0.0) for values in found]
-    return found if entry.greater_is_better else [0.0 - values for values in found]
+    return [parsed.higher_better(with_undefined(values, 0.0)) for values in found]
 
 
 def _block_shown(block, index, shown, ties):

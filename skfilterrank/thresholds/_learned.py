@@ -11,7 +11,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import limit_threads
-from skfilterrank._lists.ties import first_of_highest
+from skfilterrank._lists.ties import last_of_highest
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected import check_gains
@@ -101,18 +101,17 @@ class ByList(Cut):
         """Choose the factor nearest to 1 that is within one standard error of the best."""
         codes = judged.codes
         among = np.ones(judged.index.n_queries, dtype=bool) if among is None else among
-        sign = 1.0 if entries.greater_is_better else -1.0
         levels, means = entries.curve(among)
         best, _ = entries.best(among)
         if self.cost:
             counted = np.sort(keys[among[codes] & (keys > -np.inf)])
             n_shown = len(counted) - np.searchsorted(counted, levels, side="left")
-            worth = sign * means - self.cost * n_shown / np.count_nonzero(among)
-            place = first_of_highest(np.where(np.isnan(worth), -np.inf, worth))
-            best = float(levels[place]) if place else -np.inf
+            worth = means - self.cost * n_shown / np.count_nonzero(among)
+            place = last_of_highest(np.where(np.isnan(worth), -np.inf, worth))
+            best = float(levels[place]) if place < len(levels) - 1 else -np.inf
 
         def values(level):
-            found = sign * np.nan_to_num(entries.at(level))
+            found = np.nan_to_num(entries.at(level))
             if self.cost:
                 n_shown = np.bincount(codes[keys >= level], minlength=len(found))
                 found = found - self.cost * n_shown

@@ -15,7 +15,7 @@ from skfilterrank._lists.measure import warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.ties import first_of_highest, midpoint
+from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import unit_of, values_shown
 
@@ -103,15 +103,14 @@ def _predicted(features, weights):
 
 def _best_level(confidence, worth) -> float:
     """Find the lowest confidence to answer; -inf if answering all is best, +inf if none."""
-    order = np.argsort(confidence, kind="stable")
+    order = np.argsort(-confidence, kind="stable")
     levels = confidence[order]
-    sums = np.append(np.cumsum(worth[order][::-1])[::-1], 0.0)
-    firsts = np.flatnonzero(np.append(True, levels[1:] != levels[:-1]))
-    best = first_of_highest(sums[np.append(firsts, len(levels))])
-    if not best:
+    ends = np.flatnonzero(np.append(levels[1:] != levels[:-1], True)) + 1
+    best = last_of_highest(_sums(worth[order])[np.append(0, ends)])
+    if best == len(ends):
         return -np.inf
     finite = levels[levels > -np.inf]
-    below = levels[firsts[best - 1]]
+    below = levels[ends[best] - 1]
     return midpoint(finite, below) if below > -np.inf else float(finite.min())
 
 

@@ -7,21 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import beta, binom
 
-from skfilterrank._lists.entry_steps import (
-    Changes,
-    Entries,
-    bind_of_set,
-    values_at_entries,
-    values_at_prefixes,
-    values_of_first_places,
-)
-from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.entry_steps import Entries, values_of_measure
+from skfilterrank._lists.lists import RankedLists, argsort_floats
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import counted, plural
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._risk_facts import RiskFacts
 
 # Number of queries for which a function is also called with only their rows.
 _N_ALONE = 20
@@ -62,27 +53,38 @@ class Steps(NamedTuple):
         return len(self.start)
 
     @classmethod
-    def of(cls, entries: EntryValues, *, upward: bool | None = None, binary=False) -> "Steps":
-        """Make steps from the end with the smaller losses, or from -inf if `upward` is true."""
-        counts = ~np.isnan(entries.start)
-        keys, queries, after = entries.keys, entries.queries, entries.values
-        nothing = entries.start
-        everything = entries.at(-np.inf)
-        is_chosen = upward is None
-        if is_chosen:
-            upward = bool(everything[counts].sum() < nothing[counts].sum())
-            is_chosen = bool((everything < nothing).any() and (everything > nothing).any())
-        start, losses = nothing, after
+    def of(cls, parts, entries: Entries, counts, *, binary: bool) -> "Steps":
+        """Make steps from the end with the smaller losses.
+
+        `parts` are tuples of queries, sort keys, and losses before the first step and after each
+        one. `counts` is a mask of the queries that count; those without any loss do not.
+        """
+        n_queries = entries.lists.index.n_queries
+        start, everything = np.full((2, n_queries), np.nan)
+        found = []
+        for queries, keys, values in parts:
+            is_left_out = np.isnan(values).all(axis=1) | ~counts[queries]
+            values = np.nan_to_num(values)
+            is_step = (np.diff(values, axis=1) != 0) & (keys < np.inf) & ~is_left_out[:, None]
+            start[queries] = np.where(is_left_out, np.nan, values[:, 0])
+            everything[queries] = start[queries]
+            own = np.repeat(queries, np.count_nonzero(is_step, axis=1))
+            found.append((entries.keys_of(-keys[is_step]), own, values[:, 1:][is_step]))
+        keys, queries, losses = map(np.concatenate, zip(*found))
+        # Of steps of a query at equal keys, the last counts.
+        is_last = np.append((keys[1:] != keys[:-1]) | (queries[1:] != queries[:-1]), True)
+        keys, queries, losses = (each[is_last[: len(keys)]] for each in (keys, queries, losses))
+        everything[queries] = losses
+        counts = ~np.isnan(start)
+        upward = bool(everything[counts].sum() < start[counts].sum())
+        is_chosen = bool((everything < start).any() and (everything > start).any())
         if upward:
-            start, losses = everything, _before(nothing, queries, after)
-            order = np.argsort(keys, kind="stable")
-            keys, queries, losses = keys[order], queries[order], losses[order]
-        # The facts about a measure come from other lists.
-        binary = binary and not np.modf(np.append(start[counts], losses))[0].any()
+            start, losses = everything, _before(start, queries, losses)
+        order = argsort_floats(keys if upward else -keys)
+        keys, queries, losses = keys[order], queries[order], losses[order]
         number = np.cumsum(counts) - 1
-        taken = np.flatnonzero(counts)
         return cls(
-            *(start[counts], keys, number[queries], losses, taken, bool(upward)),
+            *(start[counts], keys, number[queries], losses, np.flatnonzero(counts), upward),
             is_binary=binary,
             is_chosen=is_chosen,
         )
@@ -110,61 +112,6 @@ def _before(nothing, queries, after):
     return before
 
 
-def _share_hidden(block, n_found, n_shown):
-    """Compute the share of the good documents that is hidden; NaN without any."""
-    n_good = np.broadcast_to(block.n_relevant, n_found.shape)
-    hidden = np.full(n_found.shape, np.nan)
-    return np.divide(n_good - n_found, n_good, out=hidden, where=n_good > 0)
-
-
-# For each measure: the documents that are counted, and the loss by their number and the list
-# length.
-_FAST: dict[str, tuple[Callable, Callable]] = {
-    "forbidden": (
-        lambda block: block.gains < 0,
-        lambda block, n_bad, n_shown: n_bad / np.maximum(n_shown, 1),
-    ),
-    "any_forbidden": (lambda block: block.gains < 0, lambda block, n_bad, n_shown: n_bad > 0),
-    "false_reject_rate": (lambda block: block.gains > 0, _share_hidden),
-}
-
-
-def _of_first_places(entries, k, name):
-    """Yield the losses of a measure that depends only on numbers of documents."""
-    counts, loss = _FAST[name]
-    for block in entries.lists.blocks():
-        counted, depth = counts(block).astype(np.float64), entries.depth(block, k)
-        is_step = None
-        if entries.at_place:
-
-            def value_of(first, n_shown, block=block, depth=depth):
-                return loss(block, first.sum(axis=0), np.minimum(n_shown, depth))
-
-            keys, values = values_of_first_places(block, entries, counted, depth, value_of)
-        else:
-            keys = block.in_order(block.sort_key, k)
-            found = np.cumsum(block.ranked(counted, k), axis=1)
-            found = np.column_stack([np.zeros(len(found)), found])
-            values = loss(block, found.T, np.arange(depth + 1)[:, None]).T
-            # This share is tested at each score, even if it does not change.
-            is_step = keys < np.inf if name == "forbidden" else None
-        yield Changes.of_losses(block.queries, keys, values.astype(np.float64), is_step)
-
-
-def _of_kernel(entries, kernel, reads):
-    """Yield the values of any measure; `reads` is that of its :class:`RiskFacts`."""
-    for block in entries.lists.blocks():
-        if entries.at_place:
-            keys, values = values_at_entries(block, kernel, entries)
-        else:
-            keys, values = values_at_prefixes(block, kernel, None)
-        if reads == "shown":
-            # A list that never shows anything loses nothing.
-            is_undefined = np.isnan(values[:, 0]) & ~(keys < np.inf).any(axis=1)
-            values[is_undefined] = 0.0
-        yield Changes.of_losses(block.queries, keys, values)
-
-
 def has_judged(lists):
     """Return a mask of the queries with a judged document."""
     if not lists.has_unjudged:
@@ -176,57 +123,43 @@ def has_judged(lists):
 def steps_of_measure(
     lists: RankedLists,
     parsed: ParsedMeasure,
-    k: int | None,
     keys=None,
     *,
     most: int | None = None,
     counts: np.ndarray,
-    facts: RiskFacts,
 ) -> Steps:
     """Compute the steps of a measure with values from 0 to 1; lower is better.
 
-    The queries of the mask `counts` count, except those for which the measure is undefined at
-    every threshold. If it is undefined at some thresholds only, the loss there is 0. `keys` and
-    `most` are those of :meth:`EntryValues.of`.
+    Of tied documents, the worst count as shown first if the measure knows that rule.
     """
     entry = parsed.measure
     if entry.plain is not None and entry.own_reading is not None and entry.library is None:
-        lists, entry = lists.with_reading(entry.own_reading), entry.plain
-    ties = "worst" if entry.name in _FAST or "worst" in entry.ties else entry.ties[0]
-    lists = lists.with_ties(ties)
-    depth = k if entry.takes_k else None
-    kernel = entry.bind(depth, parsed.options)
-    is_set = depth is None and (
-        entry.name in _FAST or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
-    )
-    entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False, most=most)
-    if entry.name not in _FAST:
-        parts, is_upward = _of_kernel(entries, kernel, facts.reads), None
-    else:
-        parts = _of_first_places(entries, depth, entry.name)
-        is_upward = entry.name == "false_reject_rate"
-    return Steps.of(_counted(parts, entries, counts), upward=is_upward, binary=facts.is_binary)
+        lists, parsed = lists.with_reading(entry.own_reading), parsed._replace(measure=entry.plain)
+    ties = parsed.measure.ties
+    lists = lists.with_ties("worst" if "worst" in ties else ties[0])
+    entries = Entries.of(lists, keys, of_set=parsed.is_of_set, keys_order_ties=False, most=most)
+    binary = entry.is_zero_or_one(parsed.k)
 
+    def losses():
+        for block in entries.lists.blocks():
+            keys, values = values_of_measure(block, parsed, entries)
+            if entry.reads == "shown":
+                # A list that never shows anything loses nothing.
+                values[np.isnan(values[:, 0]) & ~(keys < np.inf).any(axis=1)] = 0.0
+            if binary and not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
+                raise InputError(
+                    f"risk {parsed.text} is registered with zero_or_one=True, but has losses "
+                    "between 0 and 1. Register it without, or return 0 or 1."
+                )
+            yield block.queries, keys, values
 
-def _counted(parts, entries, counts) -> EntryValues:
-    """Return the values of the queries that count."""
-    if not counts.all():
-        parts = (_left_out(part, ~counts[part.queries]) for part in parts)
-    return EntryValues(parts, entries, False)
-
-
-def _left_out(part, lists):
-    """Return the values without some of the lists."""
-    start = np.where(lists, np.nan, part.start)
-    changes = np.where(lists[:, None], 0.0, part.changes)
-    return part._replace(start=start, changes=changes, is_step=part.is_step & ~lists[:, None])
+    return Steps.of(losses(), entries, counts, binary=binary)
 
 
 def steps_of_function(
     loss: Callable,
     lists: RankedLists,
     labels: np.ndarray,
-    k,
     keys=None,
     *,
     most: int | None = None,
@@ -237,7 +170,6 @@ def steps_of_function(
     `counts` is a mask of the queries that count; `keys` and `most` are those of
     :meth:`EntryValues.of`.
     """
-    k = k if most is None else most
     name = getattr(loss, "__name__", type(loss).__name__)
     n_queries = lists.index.n_queries
     ranking = Ranking(lists.scores, lists.index, lists.gains)
@@ -246,10 +178,10 @@ def steps_of_function(
     before = np.repeat(ranking.starts, ranking.sizes)
 
     def in_top(shown):
-        if k is None:
+        if most is None:
             return shown
         n_shown = np.append(0, np.cumsum(shown))
-        return shown & (n_shown[1:] - n_shown[before] <= k)
+        return shown & (n_shown[1:] - n_shown[before] <= most)
 
     # Rank of each row's score among the distinct scores of its query, from 1; none for -inf.
     entering = Ranking(entries.lists.scores, lists.index)
@@ -260,12 +192,7 @@ def steps_of_function(
     codes_of_ties = np.repeat(np.arange(n_queries), entering.sizes)[ties]
     at[codes_of_ties, number[ties] - 1] = entering.scores[ties]
     number = entering.by_row(number)[order]
-    if keys is None and k is not None:
-        # Later steps begin below the cut-off.
-        first = number[ranking.place < k]
-        n_steps = int(first.max(initial=0, where=first <= n_steps))
     every = [in_top(number <= step) for step in range(1, n_steps + 1)]
-    at = at[:, :n_steps]
     nothing = np.zeros(len(codes), dtype=bool)
     values = np.empty((n_queries, len(every) + 1))
     kinds = set()
@@ -282,8 +209,8 @@ def steps_of_function(
             f"risk {name} is NaN for a query at some thresholds and a number at others: a query "
             "that does not count is NaN at all of them."
         )
-    part = Changes.of_losses(np.arange(n_queries), -at, values)
-    return Steps.of(_counted([part], entries, counts), binary=kinds == {"b"})
+    part = np.arange(n_queries), -at, values
+    return Steps.of([part], entries, counts, binary=kinds == {"b"})
 
 
 def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:

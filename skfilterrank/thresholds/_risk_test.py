@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
@@ -45,8 +46,6 @@ class RiskTest:
     ----------
     lower, upper : float
         After `walk`: the risk is kept at thresholds above `lower` and up to `upper`.
-    n_tried : int
-        Number of thresholds that were tested.
     """
 
     # Share of the error that is not used by the tests.
@@ -57,7 +56,7 @@ class RiskTest:
         self.steps = units.of_risk(raw, risk)
         self.error = 1.0 - confidence
         self.bound = self.bound_of(self.steps.n_queries)
-        self.lower, self.upper, self.n_tried = -np.inf, np.inf, 0
+        self.lower, self.upper = -np.inf, np.inf
         self.floor, self.n_left_out = -np.inf, 0
         if counted is not None:
             self.n_left_out = counted.n_left_out(risk)
@@ -86,7 +85,6 @@ class RiskTest:
         if not self.bound.rules_out(steps.start):
             self._raise_impossible()
         n_passed = _count_passed(steps, self.bound)
-        self.n_tried = len(np.unique(steps.scores[: n_passed + 1]))
         if n_passed < len(steps.scores):
             limit = float(steps.scores[n_passed])
             if steps.is_upward:
@@ -111,7 +109,6 @@ class RiskTest:
             lower=self.lower,
             upper=self.upper,
             n_queries=n_queries,
-            n_tried=self.n_tried,
             observed=observed,
             n_left_out=self.n_left_out,
             upper_bound=min(self.bound.upper(losses, answered), risk.max_risk),
@@ -119,8 +116,9 @@ class RiskTest:
 
     def units_needed(self) -> tuple[int, str]:
         """Return the least number of units that can pass, and which ones count."""
-        is_upward = self.steps.is_upward
-        kind = "queries with a good document" if is_upward else "judged queries"
+        kind, rate = "judged queries", self.risk.rate
+        if self.risk.reads == "all" and isinstance(rate, ParsedMeasure):
+            kind += f", but none where {rate.measure.undefined}"
         return least_count(lambda n: self.bound_of(n).rules_out(np.zeros(n))), kind
 
     def _check_number(self):

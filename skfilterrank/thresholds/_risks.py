@@ -16,7 +16,6 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.thresholds._risk_facts import RiskFacts
 from skfilterrank.thresholds._risk_steps import (
     Steps,
     has_judged,
@@ -193,16 +192,11 @@ _N_NAMED = 5
 
 
 class Risk(NamedTuple):
-    """A risk (measure or function), its level, and whether only answered queries count.
-
-    Of a function no `facts` are known, as it may expect labels that are no numbers.
-    """
+    """A risk (measure or function), its level, and whether only answered queries count."""
 
     rate: ParsedMeasure | Callable
     max_risk: float
-    k: int | None
     answered: bool = False
-    facts: RiskFacts = RiskFacts()
 
     @property
     def name(self) -> str:
@@ -212,15 +206,14 @@ class Risk(NamedTuple):
         return getattr(self.rate, "__name__", type(self.rate).__name__)
 
     @property
-    def cutoff(self) -> int | None:
+    def k(self) -> int | None:
         """Number of places that the risk depends on; None means all."""
-        has_cutoff = not isinstance(self.rate, ParsedMeasure) or self.rate.measure.takes_k
-        return self.k if has_cutoff else None
+        return self.rate.k if isinstance(self.rate, ParsedMeasure) else None
 
     @property
     def reads(self) -> str:
         """Labels that can change the risk: "none", those "shown", or "all"."""
-        return self.facts.reads
+        return self.rate.measure.reads if isinstance(self.rate, ParsedMeasure) else "all"
 
     def steps(self, lists: RankedLists, labels, keys=None, *, most=None, counts=None) -> Steps:
         """Compute the loss of each query at every threshold, or at every level of keys.
@@ -230,11 +223,10 @@ class Risk(NamedTuple):
         """
         if counts is None:
             counts = has_judged(lists) | (self.reads == "none")
-        if isinstance(self.rate, ParsedMeasure):
-            given = {"most": most, "counts": counts, "facts": self.facts}
-            return steps_of_measure(lists, self.rate, self.k, keys, **given)
         given = {"most": most, "counts": counts}
-        return steps_of_function(self.rate, lists, labels, self.k, keys, **given)
+        if isinstance(self.rate, ParsedMeasure):
+            return steps_of_measure(lists, self.rate, keys, **given)
+        return steps_of_function(self.rate, lists, labels, keys, **given)
 
 
 def read_risks(risks, among="all") -> list[Risk]:
@@ -249,12 +241,10 @@ def read_risks(risks, among="all") -> list[Risk]:
     for rate, level in risks.items():
         is_function = callable(rate) and not isinstance(rate, type | Measure | ParsedMeasure)
         parsed = rate if is_function else _parse(rate)
-        k = None if is_function else parsed.k
         level = check_share(level, f"risks[{brief(rate)}]")
-        facts = RiskFacts() if is_function else RiskFacts.of(parsed)
+        risk = Risk(parsed, level)
         # A risk that reads no label is of what is shown: it always counts all queries.
-        is_answered = among == "answered" and facts.reads != "none"
-        found.append(Risk(parsed, level, k, is_answered, facts))
+        found.append(risk._replace(answered=among == "answered" and risk.reads != "none"))
     names = [risk.name for risk in found]
     if len(set(names)) < len(names):
         raise InputError(f"risks names a risk twice: {', '.join(names)}.")
@@ -263,12 +253,12 @@ def read_risks(risks, among="all") -> list[Risk]:
 
 def most_shown(risks, max_shown=None) -> int | None:
     """Return the largest list length at which all risks cover every document."""
-    limits = [risk.cutoff for risk in risks] + [max_shown]
+    limits = [risk.k for risk in risks] + [max_shown]
     return min((limit for limit in limits if limit is not None), default=None)
 
 
 def find_unjudged(
-    lists: RankedLists, risks, *, scores=None, most=None, above=-np.inf, names=None
+    lists: RankedLists, risks, *, scores=None, most=None, above=-np.inf, names=None, anywhere=False
 ) -> pd.DataFrame:
     """Find the unjudged documents that could change a risk, and warn of them.
 
@@ -286,6 +276,9 @@ def find_unjudged(
         A score below all thresholds: risks of shown documents do not depend on rows at or below it.
     names : tuple of ndarray or None
         Query id and row number of each row in the caller's data.
+    anywhere : bool
+        True if rows may enter anywhere in a list, so that places in the order of the scores are not
+        places in the list.
 
     Returns
     -------
@@ -308,7 +301,7 @@ def find_unjudged(
             counts[:] = True
             continue
         could_be_shown = scores > (above if risk.reads == "shown" else -np.inf)
-        last = most_shown([risk], most)
+        last = most_shown([] if anywhere else [risk], most)
         counts |= could_be_shown if last is None else could_be_shown & (place < last)
     rows = np.flatnonzero(counts & has_judged(lists)[codes])
     ids, numbers = (lists.index.query_ids[codes], np.arange(len(codes))) if names is None else names

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,7 +171,7 @@ class CurveMeasuring(NamedTuple):
             options=options,
         )
         values = with_undefined(lists.per_query(measure.bind(k, options)), 0.0)
-        moments = Moments.of(values if measure.greater_is_better else 0.0 - values)
+        moments = Moments.of(self.parsed.higher_better(values))
         return Measured(moments, lists.count_unjudged_queries())
 
 
@@ -182,7 +182,7 @@ class ThresholdCurve(Result):
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds,), dtype float64
-        Ascending thresholds; the last is +inf (everything is hidden), the first shows all documents
+        Falling thresholds; the first is +inf (everything is hidden), the last shows all documents
         that change the measure.
     values : ndarray of shape (n_thresholds,), dtype float64
         Mean over queries where documents with ``score >= threshold`` are shown.
@@ -209,9 +209,18 @@ class ThresholdCurve(Result):
         """Make the curve from entry values, negated if lower is better."""
         levels, values = entries.curve(among)
         best_level, best_value = entries.best(among, (levels, values))
-        if not parsed.measure.greater_is_better:
-            values, best_value = 0.0 - values, 0.0 - best_value
         return cls(levels, values, best_level, best_value, parsed.text)
+
+    def value_at(self, threshold):
+        """Return the value at any threshold, or at each of an array."""
+        # Negative thresholds ascend.
+        places = np.searchsorted(-self.thresholds, np.negative(threshold), side="right")
+        return self.values[places - 1]
+
+    def with_sign(self, parsed: ParsedMeasure) -> "ThresholdCurve":
+        """Return the curve of the measure itself, or that with higher values better again."""
+        best_value = parsed.higher_better(self.best_value)
+        return replace(self, values=parsed.higher_better(self.values), best_value=best_value)
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with columns "threshold" and "value"."""
@@ -261,10 +270,10 @@ def threshold_curve(
     Returns
     -------
     ThresholdCurve
-        A result with the arrays `thresholds` (ascending) and `values`, the numbers `best_threshold`
+        A result with the arrays `thresholds` (falling) and `values`, the numbers `best_threshold`
         and `best_value`, a table `to_frame()` and a figure `plot()`. Thresholds are the distinct
         scores at which the value can change; for nDCG_f, scores of documents in the top k with a
-        gain other than 0. The last threshold is +inf, which hides everything. Between two
+        gain other than 0. The first threshold is +inf, which hides everything. Between two
         thresholds the value is that of the upper one. Among equally good thresholds, the lowest is
         the best. With Rows, `best_threshold` is the same, but there are at most 64 thresholds for
         each doubling of the score, with exact values.
@@ -302,9 +311,9 @@ def threshold_curve(
     >>> from skfilterrank.thresholds import threshold_curve
     >>> curve = threshold_curve([2, 1, -1], [0.9, 0.5, 0.1], groups=["a", "a", "a"])
     >>> curve.thresholds
-    array([0.1, 0.5, 0.9, inf])
+    array([inf, 0.9, 0.5, 0.1])
     >>> curve.values.round(3)
-    array([0.862, 1.   , 0.826, 0.275])
+    array([0.275, 0.826, 1.   , 0.862])
     >>> round(curve.best_threshold, 3), round(curve.best_value, 3)
     (0.3, 1.0)
     """
@@ -314,7 +323,8 @@ def threshold_curve(
     if isinstance(y_true, Rows):
         of_rows = {"y_score": y_score, "groups": groups, "query_weight": query_weight}
         rows = check_rows(y_true, "threshold_curve", **of_rows)
-        return ThresholdCurve(*search_rows(rows, parsed, gains, undefined)[0], parsed.text)
+        found, _ = search_rows(rows, parsed, gains, undefined)
+        return ThresholdCurve(*found, parsed.text).with_sign(parsed)
     lists = entry.ranked_lists(
         y_true,
         y_score,
@@ -328,7 +338,7 @@ def threshold_curve(
     lists.weights = query_weights(query_weight, lists.index)
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries, undefined)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
-    return ThresholdCurve(*entries.curve(), *entries.best(), parsed.text)
+    return ThresholdCurve.of(entries, parsed).with_sign(parsed)
 
 
 _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -470,7 +480,7 @@ def trade_off_curve(
             (
                 price,
                 threshold,
-                value,
+                parsed.higher_better(value),
                 n_shown.mean(),
                 np.mean(n_forbidden > 0),
                 np.count_nonzero(is_good & ~(shown & is_ranked)) / n_good,

@@ -165,16 +165,11 @@ class TunedThreshold(BaseThreshold):
                 )
         parsed = self.parsed_measure()
         found, noted = search_rows(rows, parsed, self.gains)
-        values, value = found.values, found.best_value
-        if not parsed.measure.greater_is_better:
-            values, value = 0.0 - values, 0.0 - value
         warn_without_good(noted.some_gains())
         self._set_level(ByScore(), found.best_threshold)
         self.fitted_with_groups_ = True
-        self.threshold_curve_ = ThresholdCurve(
-            found.thresholds, values, self.level_, value, self.measure_
-        )
-        self.best_score_ = value
+        self.threshold_curve_ = ThresholdCurve(*found, self.measure_)
+        self.best_score_ = found.best_value
         self.list_sizes_ = usual_sizes(noted.every_size())
         self.n_unjudged_ = noted.n_unjudged
         warn_of_forbidden([parsed], noted.some_gains())

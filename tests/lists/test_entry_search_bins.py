@@ -14,7 +14,7 @@ from skfilterrank.thresholds import threshold_curve
 def test_keys_of_scores_are_in_order():
     scores = np.array([-np.inf, -1.7e308, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1.7e308, np.inf])
     keys = keys_of_scores(scores)
-    assert (np.diff(keys) > 0).all()
+    assert (np.diff(keys) < 0).all()
     np.testing.assert_array_equal(scores_of_keys(keys), scores)
     assert keys_of_scores(np.array([-0.0]))[0] == keys[4]
 
@@ -25,11 +25,11 @@ def test_bins_of_parts_are_those_of_the_whole():
     whole = StepBins.of(keys, changes, 3.0, 2)
     parts = StepBins.of(keys[:2], changes[:2], 1.0, 1), StepBins.of(keys[2:], changes[2:], 2.0, 1)
     for bins in (whole, parts[0].merge(parts[1]), parts[1].merge(parts[0])):
-        # Bins of -3, 1 and 2; with the steps above, and with none.
-        assert bins.rises.tolist() == [8, 1, 18]
+        # Bins of 2, 1 and -3; without a step, and with those of each bin.
+        assert bins.rises.tolist() == [18, 1, 8]
         assert bins.falls.tolist() == [0, -4, 0]
-        assert bins.counts.tolist() == [1, 2, 2]
-        assert bins.sums().tolist() == [26, 18, 21, 3]
+        assert bins.counts.tolist() == [2, 2, 1]
+        assert bins.sums().tolist() == [3, 21, 18, 26]
         assert bins.n_queries == 2
 
 
@@ -41,7 +41,7 @@ def test_sums_of_a_bucket(is_on_disk, tmp_path, monkeypatch):
     bucket.add(np.array([2**62, 5]), np.array([8.0, 16.0]))
     keys, sums = map(np.concatenate, zip(*bucket.sums(0.5)))
     pairs = dict(zip(keys.tolist(), sums.tolist()))
-    assert pairs == {2**62: 8.5, 7: 12.5, 5: 29.5, -(2**62): 31.5}
+    assert pairs == {-(2**62): 2.5, 5: 19.5, 7: 23.5, 2**62: 31.5}
 
 
 def test_scores_that_float64_does_not_tell_apart():

@@ -14,7 +14,7 @@ NO = -np.inf
 
 def at(curve, threshold):
     """The value of the curve at any threshold."""
-    return curve.values[np.searchsorted(curve.thresholds, threshold)]
+    return curve.value_at(threshold)
 
 
 def by_hand(y_true, y_score, groups, measure, expected, **params):
@@ -81,8 +81,8 @@ class TestByHand:
             y_true, y_score, groups=groups, measure="forbidden", undefined="drop"
         )
         # A query has a value from its first document on, and none of these is forbidden.
-        assert curve.thresholds.tolist() == [4, 5, np.inf]
-        assert curve.values.tolist()[:2] == [0, 0]
+        assert curve.thresholds.tolist() == [np.inf, 5, 4]
+        assert curve.values.tolist()[1:] == [0, 0]
 
     def test_queries_that_never_have_a_value(self):
         rows = ([1, 0, 0], [3, 2, 1], [1, 1, 2], "ap")

@@ -44,15 +44,11 @@ class TestByHand:
 
     def test_rows_enter_at_the_end(self):
         entries = entries_of(self.rows, "precision@2")
-        assert entries.start.tolist() == [0, 0]
-        assert entries.keys.tolist() == [5, 2]
-        assert entries.queries.tolist() == [0, 1]
-        assert entries.changes.tolist() == [0.5, 0.5]
-        assert entries.values.tolist() == [0.5, 0.5]
+        assert entries.at(np.inf).tolist() == [0, 0]
         assert entries.at(3).tolist() == [0.5, 0]
         levels, means = entries.curve()
-        assert levels.tolist() == [2, 5, np.inf]
-        assert means.tolist() == [0.5, 0.25, 0]
+        assert levels.tolist() == [np.inf, 5, 2]
+        assert means.tolist() == [0, 0.25, 0.5]
         assert entries.best() == (NO, 0.5)
 
     def test_rows_enter_at_their_place(self):
@@ -60,12 +56,9 @@ class TestByHand:
         keys = np.array([1.0, 2.0, 3.0, 1.5, 2.5])
         entries = entries_of(self.rows, "precision@1", keys)
         # A good document, a bad one above it, and a good one above both.
-        assert entries.queries.tolist() == [0, 1, 0, 1, 0]
-        assert entries.keys.tolist() == [3, 2.5, 2, 1.5, 1]
-        assert entries.changes.tolist() == [1, 1, -1, -1, 1]
         levels, means = entries.curve()
-        assert levels.tolist() == [1, 1.5, 2, 2.5, 3, np.inf]
-        assert means.tolist() == [0.5, 0, 0.5, 1, 0.5, 0]
+        assert levels.tolist() == [np.inf, 3, 2.5, 2, 1.5, 1]
+        assert means.tolist() == [0, 0.5, 1, 0.5, 0, 0.5]
         assert entries.best() == (2.25, 1.0)
         assert entries.best(np.array([True, False])) == (NO, 1.0)
         assert entries.best(np.array([False, True])) == (2.0, 1.0)
@@ -73,35 +66,34 @@ class TestByHand:
     def test_rows_that_never_or_always_enter(self):
         keys = np.array([np.inf, NO, 3.0, 1.5, NO])
         entries = entries_of(self.rows, "precision@2", keys)
-        assert entries.start.tolist() == [0.5, 0]
         assert entries.at(np.inf).tolist() == [0.5, 0]
         assert entries.at(NO).tolist() == [1, 0]
         levels, means = entries.curve()
-        assert levels.tolist() == [1.5, 3, np.inf]
-        assert means.tolist() == [0.5, 0.5, 0.25]
+        assert levels.tolist() == [np.inf, 3]
+        assert means.tolist() == [0.25, 0.5]
 
     def test_weights_of_queries(self):
         entries = entries_of(self.rows, "precision@2", weights=[1, 0.5])
         _, means = entries.curve()
-        np.testing.assert_allclose(means, [0.75 / 1.5, 0.5 / 1.5, 0])
+        np.testing.assert_allclose(means, [0, 0.5 / 1.5, 0.75 / 1.5])
         # A query of weight 0 counts nowhere, nor do its scores.
         entries = entries_of(self.rows, "precision@1", weights=[1, 0])
         assert entries.best() == (NO, 1.0)
-        assert entries.curve()[0].tolist() == [5, np.inf]
+        assert entries.curve()[0].tolist() == [np.inf, 5]
 
     def test_queries_without_a_value(self):
         rows = ([1, -1, -1], [4, 2, 3], [1, 1, 2])
         entries = entries_of(rows, "forbidden", undefined="drop")
-        assert np.isnan(entries.start).all()
-        assert entries.counts.tolist() == [1, 1, 0]
-        assert entries.values.tolist() == [0, 1, 0.5]
+        assert np.isnan(entries.at(np.inf)).all()
+        assert not entries.always_defined
+        assert entries.at(NO).tolist() == [-0.5, -1]
         np.testing.assert_array_equal(entries.at(4), [0, np.nan])
         _, means = entries.curve()
-        np.testing.assert_array_equal(means, [0.75, 0.5, 0, np.nan])
+        np.testing.assert_array_equal(means, [np.nan, 0, -0.5, -0.75])
 
     def test_lower_is_better(self):
         rows = ([-1, 1, -1], [3, 2, 1], [1, 1, 1])
-        assert entries_of(rows, "forbidden@2", np.array([1.0, 3.0, 2.0])).best() == (2.5, 0.0)
+        assert entries_of(rows, "forbidden@2", np.array([1.0, 3.0, 2.0])).best() == (2.5, 0)
 
     def test_only_the_first_that_have_entered(self):
         # The last of query 1 enters first and leaves when both others have entered.
@@ -154,10 +146,12 @@ def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
         for level in levels:
             shown = (keys >= level) & (keys > NO)
             expected = values_shown(*rows, parsed, shown, undefined)
-            np.testing.assert_allclose(entries.at(level), expected, 1e-9, 1e-12, err_msg=name)
+            sign = parsed.measure.sign
+            found = sign * entries.at(level)
+            np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
             counted = expected[~np.isnan(expected)]
             mean = counted.mean() if len(counted) else np.nan
-            found = means[np.searchsorted(curve, level)]
+            found = sign * means[np.count_nonzero(curve >= level) - 1]
             np.testing.assert_allclose(found, mean, 1e-9, 1e-12, err_msg=name)
 
 
@@ -181,7 +175,8 @@ def test_every_measure_with_a_cap(cutoff, y_true):
         capped = EntryValues.of(lists, parsed, KEYS, most=most)
         for level, scores in zip(levels, sets):
             expected = values_shown(*rows, parsed, scores > NO)
-            np.testing.assert_allclose(capped.at(level), expected, 1e-9, 1e-12, err_msg=name)
+            found = parsed.measure.sign * capped.at(level)
+            np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
 
 
 @pytest.mark.slow
@@ -215,23 +210,25 @@ def test_the_best_level_gives_the_best_value():
         rows = (LABELS, SCORES, GROUPS)
         entries = EntryValues.of(lists_of(*rows, parsed), parsed, KEYS)
         level, value = entries.best()
-        assert values_shown(*rows, parsed, level <= KEYS).mean() == pytest.approx(value)
-        best = max if parsed.measure.greater_is_better else min
+        sign = parsed.measure.sign
+        assert sign * values_shown(*rows, parsed, level <= KEYS).mean() == pytest.approx(value)
         every = [values_shown(*rows, parsed, each <= KEYS).mean() for each in [*KEYS, np.inf]]
-        assert value == pytest.approx(best(every))
+        assert value == pytest.approx(max(sign * each for each in every))
 
 
 def test_documents_of_equal_scores_enter_by_keys_that_never_rise():
     # A good and a bad document tied, of which the good one enters first and stands first.
     rows = ([1, 0], [2, 2], [1, 1])
     entries = entries_of(rows, "rr", np.array([2.0, 1.0]))
-    assert entries.curve()[1].tolist() == [1, 1, 0]
+    assert entries.curve()[1].tolist() == [0, 1]
 
 
 def risk_of(risk, k=None):
-    """A risk with a level; functions see the first k documents."""
+    """A risk with a level."""
+    if isinstance(risk, str) and k is not None and risk != "false_reject_rate":
+        risk = f"{risk}@{k}"
     (risk,) = read_risks({risk: 0.1})
-    return risk._replace(k=k)
+    return risk
 
 
 def any_bad(y_true, shown, groups):
@@ -253,8 +250,7 @@ class TestRisks:
         lists = RankedLists(y_true, y_score, groups=GROUPS, ties="worst")
         keys = np.where(y_score == NO, NO, y_score if given is None else given)
         steps = risk.steps(lists, y_true, given)
-        depth = k if risk.rate.measure.takes_k else None
-        kernel = risk.rate.measure.bind(depth, {})
+        kernel = risk.rate.measure.bind(risk.k, {})
         for level in [*np.unique(keys[keys > NO]), np.inf]:
             part = lists.with_scores(np.where(keys >= level, y_score, NO))
             part.has_filtered = True
@@ -267,7 +263,8 @@ class TestRisks:
     @pytest.mark.parametrize("k", [None, 2])
     def test_functions_are_as_measures(self, function, risk, k):
         lists = RankedLists(LABELS, SCORES, groups=GROUPS)
-        by_name, own = (risk_of(each, k).steps(lists, LABELS, KEYS) for each in (risk, function))
+        by_name = risk_of(risk, k).steps(lists, LABELS, KEYS)
+        own = risk_of(function).steps(lists, LABELS, KEYS, most=k)
         for level in [*KEYS, np.inf]:
             np.testing.assert_allclose(own.at(level), by_name.at(level), atol=1e-12)
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.measure import Measure
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import MEASURES, Measure
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import Rows
 from skfilterrank.metrics import (
@@ -70,6 +71,37 @@ class TestObjects:
         assert measure.range_for(np.array([0.0, 1.0])) == (0, 1)
         assert measure.range_for(np.array([0.0, 0.5])) == (-np.inf, np.inf)
         assert measure.range_for() == (-np.inf, np.inf)
+
+
+def values_with(measure, gains, scores, groups):
+    """Values of lists by one of their orders."""
+    lists = RankedLists(gains, scores, groups=groups, ties="worst")
+    return lists.per_query(measure.measure.bind(measure.k, measure.options))
+
+
+@pytest.mark.parametrize("k", [None, 1, 3])
+@pytest.mark.parametrize("name", [*MEASURES, "empty_list_rate(unjudged=drop)"])
+def test_declared_facts_are_those_of_many_small_lists(name, k):
+    """Values that are 0 or 1, and labels that change no value."""
+    measure = get_measure(name)
+    entry = measure.measure
+    if entry.columns or (not entry.is_zero_or_one(k) and entry.reads == "all"):
+        return
+    measure = measure.with_cutoff(k) if entry.takes_k else measure
+    draws = np.random.default_rng(0)
+    groups = np.repeat(np.arange(200), draws.integers(1, 7, 200))
+    scores = draws.permutation(len(groups)).astype(float)
+    hidden = draws.random(len(groups)) < 0.4
+    scores[hidden] = -np.inf
+    gains, others = draws.choice([-1.0, 0.0, 1.0, 2.0, np.nan], (2, len(groups)))
+    values = values_with(measure, gains, scores, groups)
+    if entry.is_zero_or_one(measure.k):
+        assert set(values[~np.isnan(values)]) == {0, 1}
+    unread = hidden | (entry.reads == "none")
+    again = values_with(measure, np.where(unread, others, gains), scores, groups)
+    np.testing.assert_array_equal(again, values)
+    if entry.reads == "shown":
+        assert (values_with(measure, others, scores, groups) != values).any()
 
 
 OWN = """A measure.

@@ -63,8 +63,8 @@ def test_the_curve_of_an_estimator_and_of_its_folds(model):
     assert len(pairs) == 4
     for line, curve in pairs:
         x, y = line.get_data()
-        np.testing.assert_array_equal(x[1:-1], curve.thresholds[:-1])
-        np.testing.assert_array_equal(y[1:], curve.values)
+        np.testing.assert_array_equal(x[1:-1], curve.thresholds[:0:-1])
+        np.testing.assert_array_equal(y[1:], curve.values[::-1])
     assert display.marked_.get_xdata()[0] == model.threshold_
     assert display.marked_.get_ydata()[0] == model.threshold_curve_.best_value
     assert display.ax_.get_ylabel() == "mean nDCG_f@3"
@@ -92,9 +92,9 @@ def test_a_curve_without_any_finite_threshold():
 
 
 def test_long_curves_are_thinned_but_keep_their_ends_and_their_peak():
-    thresholds = np.append(np.linspace(0, 1, 100_000), np.inf)
+    thresholds = np.append(np.inf, np.linspace(1, 0, 100_000))
     values = np.zeros(len(thresholds))
-    values[0], values[12_345], values[-1] = 0.1, 0.9, 0.2
+    values[-1], values[12_345], values[0] = 0.1, 0.9, 0.2
     display = ThresholdCurveDisplay(ThresholdCurve(thresholds, values, 0.12345, 0.9)).plot()
     drawn = display.line_.get_ydata()
     assert len(drawn) < 10_000

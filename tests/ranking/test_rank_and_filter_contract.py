@@ -52,8 +52,8 @@ class TestByHand:
         # Nothing shown: W / (I - W) is 1 / (2 + 1 / log2(3) + 1) and 1 / 2.
         nothing = (1 / (3 + 1 / np.log2(3)) + 1 / 2) / 2
         curve = model.threshold_curve_
-        assert curve.thresholds[-1] == np.inf
-        assert curve.values[-1] == pytest.approx(nothing)
+        assert curve.thresholds[0] == np.inf
+        assert curve.values[0] == pytest.approx(nothing)
         assert curve.best_value == 1.0
 
 

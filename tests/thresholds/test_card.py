@@ -334,7 +334,7 @@ def test_a_mean_that_is_its_own_bound_is_explained():
 
 def test_figures_have_digits_enough():
     given = {"risk": "forbidden", "max_risk": 0.1, "k": None, "lower": 0, "upper": 1}
-    given |= {"n_queries": 9, "n_tried": 1}
+    given |= {"n_queries": 9}
     figures = [
         RiskBound(**given, observed=low, upper_bound=high).figures()
         for low, high in ((0.02481, 0.02484), (0.1, 0.2), (0.1, 0.1))

@@ -68,7 +68,7 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
         shown = cut.shown(found, level, judged.index, caps)
         expected = evaluate(y, shown, list(MEASURES), groups=g).per_query
         for name, parsed in zip(MEASURES, measures):
-            own = cut.entries(judged, found, parsed, caps).at(level)
+            own = parsed.measure.sign * cut.entries(judged, found, parsed, caps).at(level)
             np.testing.assert_allclose(own, np.nan_to_num(expected[name]), rtol=0, atol=1e-12)
 
 

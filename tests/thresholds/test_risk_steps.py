@@ -25,9 +25,11 @@ STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 
 
 def risk_of(risk, k=None):
-    """A risk with a level; functions see the first k documents."""
+    """A risk with a level."""
+    if isinstance(risk, str) and k is not None and risk != "false_reject_rate":
+        risk = f"{risk}@{k}"
     (risk,) = read_risks({risk: 0.1})
-    return risk._replace(k=k)
+    return risk
 
 
 class TestSteps:
@@ -106,9 +108,8 @@ class TestStepsOfPromises:
     )
     def test_functions_are_called_as_if_at_every_threshold(self, rows, k, loss):
         y_true, y_score, groups = rows
-        risk = risk_of(loss, k)
         lists = RankedLists(y_true, y_score, groups=groups)
-        steps = risk.steps(lists, y_true)
+        steps = risk_of(loss).steps(lists, y_true, most=k)
         codes = np.unique(groups, return_inverse=True)[1]
         # Of tied documents the worst are shown first.
         order = np.lexsort((np.nan_to_num(y_true), -y_score, codes))

@@ -14,9 +14,11 @@ from sklearn.base import clone
 
 from all_thresholds import PLAIN, THRESHOLDS
 from certificates import certified
+from skfilterrank._lists.measure import MEASURES
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.metrics import any_forbidden_at_k, register_measure
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
@@ -75,9 +77,7 @@ def columns(rows):
 
 
 def summary(certificate):
-    return certificate.threshold, certificate.to_frame().drop(columns="n_tried").fillna(
-        -1
-    ).to_dict()
+    return certificate.threshold, certificate.to_frame().fillna(-1).to_dict()
 
 
 def certificates(rows, risk):
@@ -412,3 +412,48 @@ def test_bets_are_tested_by_their_mean():
     expected = (capitals.mean(axis=0).max(axis=-1) >= 10) & (losses.mean(axis=-1) <= 0.2)
     assert bound.rules_out(losses).tolist() == expected.tolist()
     assert (capitals.max(axis=(0, -1)) / 3 >= 10).sum() < expected.sum() < 300
+
+
+@pytest.fixture
+def registered():
+    before = set(MEASURES)
+    facts = {"value_range": (0, 1), "greater_is_better": False, "ties": "worst"}
+    yield lambda function, **more: register_measure("bad_one", function, **facts | more)
+    for name in set(MEASURES) - before:
+        del MEASURES[name]
+
+
+def any_bad_of_one(y_true, y_score, k=None):
+    return float((y_true[:k] < 0).any())
+
+
+def any_bad_of_block(block, k):
+    return any_forbidden_at_k.kernel(block, k)
+
+
+class TestDeclaredLosses:
+    """What is declared on a measure decides the test of its risk, and not its name."""
+
+    rng = np.random.default_rng(0)
+    rows = rng.choice([-1, 1, 1, 1, 1], 300), rng.random(300)
+    given = {"groups": np.repeat(np.arange(100), 3)}  # noqa: RUF012
+
+    def bound(self, risk):
+        found = risk_certificate(*self.rows, 0.5, risks={risk: 0.4}, **self.given)
+        return found.to_frame().reset_index(drop=True)
+
+    @pytest.mark.parametrize("function", [any_bad_of_one, any_bad_of_block])
+    def test_another_name_gets_the_same_test(self, registered, function):
+        registered(function, zero_or_one=True, reads="shown")
+        pd.testing.assert_frame_equal(self.bound("any_forbidden@2"), self.bound("bad_one@2"))
+
+    def test_undeclared_losses_get_bets(self, registered):
+        registered(any_bad_of_one)
+        exact, bets = self.bound("any_forbidden@2"), self.bound("bad_one@2")
+        assert exact["observed"][0] == bets["observed"][0]
+        assert exact["upper_bound"][0] < bets["upper_bound"][0]
+
+    def test_declared_losses_must_be_0_or_1(self, registered):
+        registered(lambda y_true, y_score: float(np.any(y_true < 0)) / 2, zero_or_one=True)
+        with pytest.raises(InputError, match="bad_one is registered with zero_or_one=True"):
+            self.bound("bad_one")

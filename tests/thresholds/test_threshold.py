@@ -124,8 +124,8 @@ class TestLevels:
         y, scores, groups = [1.0, -1, 1], [3.0, 2, 1], [0, 0, 0]
         keys = np.array([INF, 1.0, -INF])
         curve = level_curve(RankedLists(y, scores, groups=groups), keys, parse_measure("ndcg_f"))
-        assert curve.thresholds.tolist() == [1.0, INF]
-        shown = [[3.0, 2, -INF], [3.0, -INF, -INF]]
+        assert curve.thresholds.tolist() == [INF, 1.0]
+        shown = [[3.0, -INF, -INF], [3.0, 2, -INF]]
         expected = [ndcg_f_score(y, kept, groups=groups) for kept in shown]
         np.testing.assert_allclose(curve.values, expected)
         assert curve.best_threshold == INF

@@ -11,7 +11,7 @@ from profiles import times
 from rows_of_queries import COLUMNS, cut, make_rows
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.ties import first_of_highest, midpoint
+from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import Rows
@@ -103,14 +103,13 @@ def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
     assert isinstance(curve, ThresholdCurve)
     assert curve.thresholds.dtype == curve.values.dtype == np.float64
     assert curve.thresholds.shape == curve.values.shape
-    assert curve.thresholds[-1] == np.inf
-    assert (np.diff(curve.thresholds) > 0).all()
-    assert np.isin(curve.thresholds[:-1], y_score).all()
+    assert curve.thresholds[0] == np.inf
+    assert (np.diff(curve.thresholds) < 0).all()
+    assert np.isin(curve.thresholds[1:], y_score).all()
     # At any threshold at all the value is that of the next listed one.
     tried = thresholds_to_try(y_score)
     expected = at(tried)
-    upper = np.searchsorted(curve.thresholds, tried)
-    np.testing.assert_allclose(curve.values[upper], expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(curve.value_at(tried), expected, rtol=1e-9, atol=1e-11)
 
     np.testing.assert_allclose(curve.best_value, expected.max(), rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(at([curve.best_threshold])[0], expected.max(), rtol=1e-9, atol=1e-11)
@@ -193,8 +192,7 @@ def test_every_measure_at_every_threshold(measure, rows, k, undefined, has_ties)
     )
     tried = thresholds_to_try(y_score)
     expected = means(entry.name, y_true, y_score, groups, thresholds=tried, **params)
-    upper = np.searchsorted(curve.thresholds, tried)
-    np.testing.assert_allclose(curve.values[upper], expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(curve.value_at(tried), expected, rtol=1e-9, atol=1e-11)
     if np.isnan(expected).all():
         return
     best = np.nanmax(expected) if entry.greater_is_better else np.nanmin(expected)
@@ -216,9 +214,9 @@ def test_by_hand():
     curve = threshold_curve(y_true, y_score, groups=groups)
     # a: worst -1, ideal 2, so that the lists -, 2 and 2 -1 score 1/3, 1 and this:
     all_of_a = (2 - 1 / np.log2(3) + 1) / 3
-    np.testing.assert_allclose(curve.thresholds, [0.5, 0.7, 0.9, np.inf])
+    np.testing.assert_allclose(curve.thresholds, [np.inf, 0.9, 0.7, 0.5])
     np.testing.assert_allclose(
-        curve.values, [(all_of_a + 0) / 2, (1 + 0) / 2, (1 + 1) / 2, (1 / 3 + 1) / 2]
+        curve.values, [(1 / 3 + 1) / 2, (1 + 1) / 2, (1 + 0) / 2, (all_of_a + 0) / 2]
     )
     assert curve.best_threshold == pytest.approx((0.7 + 0.9) / 2)
     assert curve.best_value == pytest.approx(1)
@@ -232,14 +230,14 @@ def test_filtering_nothing_is_best():
 def test_filtering_everything_is_best():
     curve = threshold_curve([-2, -1], [3, 2], groups=["a", "a"])
     assert (curve.best_threshold, curve.best_value) == (np.inf, pytest.approx(1))
-    assert curve.values[-1] == filtering_difficulty([-2, -1], groups=["a", "a"])
+    assert curve.values[0] == filtering_difficulty([-2, -1], groups=["a", "a"])
 
 
 def test_of_equal_optima_the_one_that_keeps_most():
     # Documents of gain 0 make no difference: the middle is taken under the last of them.
     y_true, y_score = [1, 0, 0, -1, 0], [9, 8, 6, 2, 1]
     curve = threshold_curve(y_true, y_score, groups=["a"] * 5)
-    assert curve.thresholds.tolist() == [2, 9, np.inf]
+    assert curve.thresholds.tolist() == [np.inf, 9, 2]
     assert curve.best_threshold == (6 + 2) / 2
 
 
@@ -248,18 +246,18 @@ def test_sums_that_are_rounding_apart_are_equal(difference, best):
     # DCG with both documents, the first alone, and none: 1 - difference, 1 and 0.
     labels = [1, -difference * np.log2(3)]
     curve = threshold_curve(labels, [3, 2], groups=[1, 1], measure="dcg")
-    np.testing.assert_array_equal(curve.values, [1 - difference, 1, 0])
+    np.testing.assert_array_equal(curve.values, [0, 1, 1 - difference])
     assert curve.best_threshold == best
     # -difference, -1 and 0: what counts is the size of the largest, whatever its sign.
     labels = [-1, (1 - difference) * np.log2(3)]
     curve = threshold_curve(labels, [3, 2], groups=[1, 1], measure="dcg")
-    np.testing.assert_allclose(curve.values, [-difference, -1, 0], atol=1e-15)
+    np.testing.assert_allclose(curve.values, [0, -1, -difference], atol=1e-15)
     assert curve.best_threshold == (best if best < 0 else np.inf)
 
 
 def test_documents_below_the_cut_off_are_kept():
     curve = threshold_curve([1, -1], [2, 1], groups=["a", "a"], measure="ndcg_f@1")
-    assert curve.thresholds.tolist() == [2, np.inf]
+    assert curve.thresholds.tolist() == [np.inf, 2]
     assert curve.best_threshold == NO
 
 
@@ -287,13 +285,13 @@ def test_equal_gains_leave_no_rest(n):
 def test_equal_scores_in_a_query_go_together():
     # Keeping one of the two would be better, but no threshold does.
     curve = threshold_curve([2, -1], [5, 5], groups=["a", "a"])
-    assert curve.thresholds.tolist() == [5, np.inf]
-    assert curve.values.tolist() == pytest.approx([(0.5 * (1 + 1 / np.log2(3)) + 1) / 3, 1 / 3])
+    assert curve.thresholds.tolist() == [np.inf, 5]
+    assert curve.values.tolist() == pytest.approx([1 / 3, (0.5 * (1 + 1 / np.log2(3)) + 1) / 3])
 
 
 def test_negative_zero_is_zero():
     curve = threshold_curve([1, -1, 1], [0.0, -0.0, 0.0], groups=["a", "b", "c"])
-    assert curve.thresholds.tolist() == [0, np.inf]
+    assert curve.thresholds.tolist() == [np.inf, 0]
 
 
 @pytest.mark.parametrize(
@@ -377,7 +375,7 @@ def test_large_data_equals_brute_force_at_some_thresholds():
     curve = threshold_curve(y_true, y_score, groups=groups, measure="ndcg_f@10")
     for threshold in [NO, *rng.choice(y_score, 10), curve.best_threshold, np.inf]:
         expected = ndcg_f_score(y_true, kept(y_score, threshold), groups=groups, k=10)
-        found = curve.values[np.searchsorted(curve.thresholds, threshold)]
+        found = curve.value_at(threshold)
         assert found == pytest.approx(expected, abs=1e-10)
     assert curve.best_value == curve.values.max()
 
@@ -401,13 +399,13 @@ def test_bad_input(changes, message):
         threshold_curve(**{**params, **changes})
 
 
-def test_first_of_highest():
-    assert first_of_highest(np.array([0.3, 0.7, 0.7 + 1e-14, 0.1])) == 1
-    assert first_of_highest(np.array([0.3, 0.7, 0.7 + 1e-9, 0.1])) == 2
-    assert first_of_highest(np.array([-5.0, -3.0, -3.0])) == 1
-    assert first_of_highest(np.array([NO, NO])) == 0
-    assert first_of_highest(np.array([NO, -1.0])) == 1
-    assert first_of_highest(np.array([0.0, 0.0])) == 0
+def test_last_of_highest():
+    assert last_of_highest(np.array([0.3, 0.7, 0.7 - 1e-14, 0.1])) == 2
+    assert last_of_highest(np.array([0.3, 0.7, 0.7 - 1e-9, 0.1])) == 1
+    assert last_of_highest(np.array([-5.0, -3.0, -3.0])) == 2
+    assert last_of_highest(np.array([NO, NO])) == 1
+    assert last_of_highest(np.array([NO, -1.0])) == 1
+    assert last_of_highest(np.array([0.0, 0.0])) == 1
 
 
 def test_a_scorer_is_not_a_name():
