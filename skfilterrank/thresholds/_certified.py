@@ -196,8 +196,7 @@ class CertifiedThreshold(BaseThreshold):
     :func:`skfilterrank.metrics.register_measure` gets with ``zero_or_one=True``), or by a function
     that returns bool. For other losses it is that of Waudby-Smith and Ramdas [2]_, with bets fixed
     beforehand and in a random order of the queries, which the order of their scores decides:
-    neither ids, nor the order of rows, nor labels. Both hold for any number of queries, not only for
-    many.
+    neither ids, nor the order of rows, nor labels. Both hold for any number of queries.
 
     Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
     risk and at the end of a list. The guarantee therefore holds for any order of rows, in
