@@ -70,9 +70,7 @@ class Entries(NamedTuple):
         rank = np.cumsum(is_new).astype(np.float64)
         ranks = np.empty(len(keys))
         ranks[order] = np.where(ordered > -np.inf, rank, -np.inf)
-        ranked = lists.with_scores(ranks)
-        ranked.has_filtered = bool(np.isneginf(ranks).any())
-        return cls(ranked, None, np.append(-np.inf, ordered[is_new]))
+        return cls(lists.replace(scores=ranks), None, np.append(-np.inf, ordered[is_new]))
 
     @property
     def row_keys(self) -> np.ndarray | None:

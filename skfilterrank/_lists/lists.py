@@ -31,11 +31,18 @@ _NO_SCORES = object()
 _LARGEST_GAIN = 1e200
 
 
+# Attributes that are computed from others.
+_DERIVED = {
+    "gains": ("has_unjudged", "has_forbidden", "_readings"),
+    "scores": ("has_filtered",),
+}
 _OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant")
 
 
 class RankedLists:
     """Checked rows of all queries, which measures read in blocks of queries.
+
+    Lists are frozen: :meth:`replace` makes others.
 
     Parameters
     ----------
@@ -44,7 +51,31 @@ class RankedLists:
         judgments matter.
     name : str, default="y_true"
         Name of the labels in messages.
+
+    Attributes
+    ----------
+    gains, scores : ndarray of shape (n_rows,)
+        Gain of each row, NaN where unjudged, and its score; `scores` may be None.
+    index : GroupIndex
+        The queries.
+    ties, tie_codes : str, ndarray or None
+        Rule for ties, and the codes of document ids if these break ties.
+    unjudged : {"zero", "drop"}
+        Whether unjudged rows are taken out of the lists.
+    columns : dict of str to ndarray
+        Options of measures that hold one entry per row.
+    weights : ndarray of shape (n_queries,) or None
+        Weights of the queries in their mean; None if all are equal.
     """
+
+    gains: np.ndarray
+    scores: Any
+    index: GroupIndex
+    ties: str
+    tie_codes: np.ndarray | None
+    unjudged: str
+    columns: dict[str, np.ndarray]
+    weights: np.ndarray | None
 
     def __init__(
         self,
@@ -57,40 +88,55 @@ class RankedLists:
         unjudged="zero",
         name="y_true",
     ):
-        self.gains = as_gains(y_true, gains, name=name)
-        n_rows = len(self.gains)
+        gains = as_gains(y_true, gains, name=name)
+        n_rows = len(gains)
         if n_rows == 0:
             raise InputError(f"{name} is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
-        self._look_at_gains()
-        self.unjudged = unjudged
+        _check_sizes(gains)
+        vars(self).update(gains=gains, unjudged=unjudged, columns={}, weights=None)
+        # Lists that are made of these share it.
+        vars(self)["_readings"] = {}
         if y_score is _NO_SCORES:
             y_score = None
         else:
             check_same_index(y_true, y_score, groups)
-            y_score = _exact(check_scores(y_score, n_rows=n_rows))
-            if unjudged == "drop":
-                y_score = self._without_unjudged(y_score)
-        self.scores = y_score
-        self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
-        self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows, names=(name,))
-        self.ties, self.tie_codes = _check_ties(ties, n_rows)
-        self.columns: dict[str, np.ndarray] = {}
-        # Weights of the queries in their mean; None if all are equal.
-        self.weights: np.ndarray | None = None
-        # Cache of the gains that measures' own options change; copies with the same rows share it.
-        self._with_reading: dict[OwnReading, tuple[np.ndarray, bool, bool]] = {}
+            y_score = self._without_unjudged(_exact(check_scores(y_score, n_rows=n_rows)))
+        index = check_groups(groups, y_true, n_rows=n_rows, names=(name,))
+        ties, tie_codes = _check_ties(ties, n_rows)
+        vars(self).update(scores=y_score, index=index, ties=ties, tie_codes=tie_codes)
 
-    def _look_at_gains(self):
-        """Check once for unjudged and forbidden documents, so that blocks need not."""
-        lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
-        self.has_unjudged = bool(np.isnan(self.gains.max()))
-        self.has_forbidden = bool(lowest < 0)
-        if max(highest, -lowest) > _LARGEST_GAIN:
-            raise InputError(
-                f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
-                f"of float64: use gains up to {_LARGEST_GAIN:g}."
-            )
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} cannot be set, as lists are frozen: use replace.")
+
+    def replace(self, **changes) -> "RankedLists":
+        """Return lists with other attributes; arrays are not checked."""
+        found = copy(self)
+        for name in changes:
+            for derived in _DERIVED.get(name, ()):
+                vars(found).pop(derived, None)
+        vars(found).update(changes)
+        return found
+
+    @cached_property
+    def has_unjudged(self) -> bool:
+        """True if some row is unjudged."""
+        return bool(np.isnan(self.gains.max()))
+
+    @cached_property
+    def has_forbidden(self) -> bool:
+        """True if some gain is below 0."""
+        return bool(np.fmin.reduce(self.gains) < 0)
+
+    @cached_property
+    def has_filtered(self) -> bool:
+        """True if some row is not in its list."""
+        return self.scores is not None and bool(self.scores.min() == -np.inf)
+
+    @cached_property
+    def _readings(self) -> dict[OwnReading, dict]:
+        """Gains that measures' own options change, and their facts; filled as they are needed."""
+        return {}
 
     def _without_unjudged(self, scores):
         """Return the scores of rows, -inf where an unjudged row is taken out."""
@@ -107,36 +153,27 @@ class RankedLists:
     def with_reading(self, own: OwnReading) -> "RankedLists":
         """Return the rows with judgments changed by a measure's own options."""
         lists = self.judged_by(own)
-        lists.scores = lists._without_unjudged(self.scores)
-        lists.has_filtered = bool(lists.scores.min() == -np.inf)
-        return lists
+        return lists.replace(scores=lists._without_unjudged(self.scores))
 
     def judged_by(self, own: OwnReading) -> "RankedLists":
         """Return rows with judgments changed by a measure's own options and unchanged scores."""
-        lists = copy(self)
-        if own.drops_unjudged:
-            lists.unjudged = "drop"
-        if own not in self._with_reading:
-            lists.gains = own.of(self.gains)
-            lists._look_at_gains()
-            self._with_reading[own] = lists.gains, lists.has_unjudged, lists.has_forbidden
-        lists.gains, lists.has_unjudged, lists.has_forbidden = self._with_reading[own]
-        lists._with_reading = {}
-        return lists
+        unjudged = "drop" if own.drops_unjudged else self.unjudged
+        if own not in self._readings:
+            lists = self.replace(gains=own.of(self.gains))
+            _check_sizes(lists.gains)
+            names = ("gains", "has_unjudged", "has_forbidden")
+            self._readings[own] = {name: getattr(lists, name) for name in names}
+        return self.replace(unjudged=unjudged, **self._readings[own])
 
     def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
-        """Return the rows with other finite scores; rows below the threshold are filtered."""
-        lists = copy(self)
-        lists.scores, lists.has_filtered = scores, threshold is not None
+        """Return the rows with other scores; rows below the threshold are filtered."""
         if threshold is not None:
-            lists.scores = np.where(scores >= threshold, scores, -np.inf)
-        return lists
+            scores = np.where(scores >= threshold, scores, -np.inf)
+        return self.replace(scores=scores)
 
     def with_ties(self, ties: str) -> "RankedLists":
         """Return the rows with another rule for ties."""
-        lists = copy(self)
-        lists.ties = ties
-        return lists
+        return self.replace(ties=ties)
 
     def blocks(self):
         """Yield the queries as :class:`ListBlock` objects."""
@@ -149,6 +186,16 @@ class RankedLists:
         for block in self.blocks():
             values[block.queries] = kernel(block)
         return values
+
+
+def _check_sizes(gains) -> None:
+    """Raise for gains whose sums overflow."""
+    highest = max(np.fmax.reduce(gains), -np.fmin.reduce(gains))
+    if highest > _LARGEST_GAIN:
+        raise InputError(
+            f"y_true gives gains up to {highest:g}, whose sums leave the range of float64: use "
+            f"gains up to {_LARGEST_GAIN:g}."
+        )
 
 
 def _shared(make) -> "cached_property[np.ndarray]":
@@ -230,6 +277,11 @@ class ListBlock:
         self._kept: dict[tuple, Any] = {}
         self._made: dict[tuple, Any] = {}
 
+    @cached_property
+    def has_filtered(self) -> bool:
+        """True if some row of the data is not in its list."""
+        return self._lists.has_filtered
+
     def _keep(self, make: Callable, key):
         """Return ``make(key)`` from a cache; `make` is a method of the block."""
         name = make.__name__, key
@@ -262,12 +314,12 @@ class ListBlock:
         return self._keep(self._read_by, own)
 
     def _read_by(self, own):
-        block = ListBlock(self._lists.judged_by(own), self.layout)
+        block = self._with(self._lists.judged_by(own), self.layout)
         if "sort_key" in self.__dict__ or self._lists.scores is not None:
             block.sort_key = self.sort_key
             if block._lists.unjudged == "drop" and block.has_unjudged:
                 block.sort_key = np.where(block.judged, self.sort_key, np.inf)
-                block._lists.has_filtered = True
+                block.has_filtered = True
             elif self.tie_rule not in ("worst", "best"):
                 block.cells, block._tied = self.cells, self._tied
         return block
@@ -275,18 +327,23 @@ class ListBlock:
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
         """Return a block of some of the lists, by their numbers in this block."""
         layout = QueryBlock(self.queries[lists], self.sizes[lists], self.width)
-        return ListBlock(self._lists, layout)
+        return self._with(self._lists, layout)
+
+    def _with(self, lists, layout):
+        """Return a block of other lists, or of some of these, with this rule for ties."""
+        block = ListBlock(lists, layout)
+        block.tie_rule, block.has_filtered = self.tie_rule, self.has_filtered
+        return block
 
     def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
         """Return lists with these judgments and other sort keys, +inf for hidden documents.
 
         If `ties` is None, the shown documents keep their order.
         """
-        lists = self._lists.with_ties(ties or self._lists.ties)
-        lists.has_filtered = True
         # Values that depend only on judgments are shared.
         same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
-        block = ListBlock(lists, self.layout)
+        block = ListBlock(self._lists, self.layout)
+        block.tie_rule, block.has_filtered = ties or self.tie_rule, True
         block.__dict__.update({name: getattr(self, name) for name in same})
         block.sort_key, block._made = sort_key, self._made
         return block
@@ -342,7 +399,7 @@ class ListBlock:
     @_shared
     def n_retained(self) -> np.ndarray:
         """Length of each returned list: the rows that are not filtered."""
-        if not self._lists.has_filtered:
+        if not self.has_filtered:
             return self.sizes
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
@@ -372,16 +429,16 @@ class ListBlock:
             return self._sorted.tied
         key = self.sort_key
         same = key[:, 1:] == key[:, :-1]
-        if self._lists.has_filtered or self.is_padded:
+        if self.has_filtered or self.is_padded:
             same &= key[:, 1:] < np.inf
         return np.flatnonzero(same.any(axis=1))
 
     def _second_key(self, rows):
         """Return the keys that order documents of equal scores, ascending."""
         lists = self._lists
-        if lists.ties == "ids":
+        if self.tie_rule == "ids":
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
-        return self.gains[rows] if lists.ties == "worst" else -self.gains[rows]
+        return self.gains[rows] if self.tie_rule == "worst" else -self.gains[rows]
 
     @cached_property
     def _is_sorted(self):
@@ -461,7 +518,7 @@ class ListBlock:
 
         Arrays have one row for each list with such ties, and the full width.
         """
-        if self._lists.ties != "average" or self.width == 1:
+        if self.tie_rule != "average" or self.width == 1:
             return None
         return self._keep(self._ties_of_first, self.depth(k))
 

@@ -249,8 +249,7 @@ class Measure:
             ties=ties,
             unjudged="zero" if self.reads_unjudged else unjudged,
         )
-        lists.columns = self.row_columns(options, len(lists.gains))
-        return lists
+        return lists.replace(columns=self.row_columns(options, len(lists.gains)))
 
     def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
         """Return the kernel as a function of the block only; options have defaults."""

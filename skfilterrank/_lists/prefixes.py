@@ -196,6 +196,4 @@ def shown_at_most(lists, most):
     if most is None:
         return lists
     hidden = places(lists.scores, lists.index, lists.gains) >= most
-    lists = lists.with_scores(np.where(hidden, -np.inf, lists.scores))
-    lists.has_filtered = True
-    return lists
+    return lists.replace(scores=np.where(hidden, -np.inf, lists.scores))

@@ -283,7 +283,9 @@ def values_of_queries(
             shared[key] = lists, {}
         lists, kernels = shared[key]
         options_of_both = {**options, **own}
-        lists.columns |= entry.row_columns(options_of_both, len(gained))
+        if columns := entry.row_columns(options_of_both, len(gained)):
+            lists = lists.replace(columns=lists.columns | columns)
+            shared[key] = lists, kernels
         kernels[text] = entry.bind(k, options_of_both)
     column = {text: i for i, text in enumerate(wanted)}
     values = np.empty((lists.index.n_queries, len(wanted)))

@@ -592,7 +592,7 @@ def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
         if weights is not None:
             of_query = np.empty(n_queries)
             of_query[rows.groups] = weights[index.codes()]
-            lists.weights = of_query[queries]
+            lists = lists.replace(weights=of_query[queries])
     return JudgedScores(
         lists,
         rows.labels[held_out],

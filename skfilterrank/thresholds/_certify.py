@@ -107,13 +107,14 @@ def risk_certificate(
     risks = read_risks(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     check_one_order(y_true=y_true, clusters=clusters)
-    lists.scores = check_level_scores(y_score)
+    lists = lists.replace(scores=check_level_scores(y_score))
     labels, given = label_array(y_true), lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
     # Hidden rows do not count, so that they may be left out of the scores.
     shown, judged = (lists.scores >= threshold) & (lists.scores > -np.inf), ~np.isnan(lists.gains)
     content = *(hash_scores(each, lists.scores) for each in (shown & judged, shown)), lists.gains
-    lists.index, keys = by_content(given, *content)
+    index, keys = by_content(given, *content)
+    lists = lists.replace(index=index)
     numbers, unit = number_clusters(clusters, given), name_unit(clusters)
     numbers = clusters_by_content(numbers, given, *content)[np.argsort(keys)]
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)

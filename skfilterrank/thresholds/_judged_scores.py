@@ -1,6 +1,5 @@
 """Scores of judged rows for fitting thresholds, and measures of shown rows."""
 
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -102,16 +101,15 @@ class JudgedScores:
 
     def take(self, rows: np.ndarray) -> "JudgedScores":
         """Take the rows of some lists, or all rows, in any order."""
-        lists = copy(self.lists)
-        lists.gains, lists.scores = self.gains[rows], self.scores[rows]
-        clusters, folds = self.clusters, self.folds
+        lists = self.lists.replace(gains=self.gains[rows], scores=self.scores[rows])
+        clusters, folds, weights = self.clusters, self.folds, self.lists.weights
         codes = self.codes[rows]
         if len(rows) < len(self.gains) or (codes != self.codes).any():
-            lists.index = type(self.index).from_groups(codes)
-            kept = lists.index.query_ids
+            index = GroupIndex.from_groups(codes)
+            kept = index.query_ids
             clusters, folds = clusters[kept], None if folds is None else folds[kept]
-            if lists.weights is not None:
-                lists.weights = lists.weights[kept]
+            weights = None if weights is None else weights[kept]
+            lists = lists.replace(index=index, weights=weights)
         return replace(
             self,
             lists=lists,
@@ -124,23 +122,22 @@ class JudgedScores:
 
     def by_content(self) -> "JudgedScores":
         """Number lists and clusters in an order that their scores decide, not ids."""
-        lists, codes, judged = copy(self.lists), self.codes, ~np.isnan(self.gains)
+        codes, judged, weights = self.codes, ~np.isnan(self.gains), self.lists.weights
         every, scores = np.ones(len(codes), dtype=bool), (self.scores, *self.more.T)
         content = [hash_scores(judged, *scores), self.gains]
         if not judged.all():
             content.insert(1, hash_scores(every, *scores))
-        if lists.weights is not None:
-            content.append(lists.weights[codes])
-        lists.index, keys = by_content(self.index, *content)
+        if weights is not None:
+            content.append(weights[codes])
+        index, keys = by_content(self.index, *content)
         order = np.argsort(keys)
-        if lists.weights is not None:
-            lists.weights = lists.weights[order]
+        weights = None if weights is None else weights[order]
         clusters = np.arange(len(order))
         if len(distinct_numbers(self.clusters)) < len(order):
             clusters = clusters_by_content(self.clusters, self.index, *content)[order]
         return replace(
             self,
-            lists=lists,
+            lists=self.lists.replace(index=index, weights=weights),
             clusters=clusters,
             folds=None if self.folds is None else self.folds[order],
         )

@@ -332,7 +332,7 @@ class RiskMonitor:
         """
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
         check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
-        lists.scores = check_level_scores(y_score)
+        lists = lists.replace(scores=check_level_scores(y_score))
         lists = self._threshold.hidden(lists, threshold)
         is_of_machine = _machine_labels(judged_by, lists.gains)
         if all(watched.risk.reads == "none" for watched in self._watched):

@@ -240,8 +240,7 @@ def risk_coverage_curve(
     """
     parsed = parse_measure(measure).for_threshold()
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    lists.scores = check_level_scores(y_score)
-    lists.scores = lists.scores.astype(np.float64, copy=False)
+    lists = lists.replace(scores=check_level_scores(y_score).astype(np.float64, copy=False))
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries)
     scored = lists.scores > -np.inf
     values, nothing = values_shown(lists, parsed, scored, np.zeros(len(scored), dtype=bool))

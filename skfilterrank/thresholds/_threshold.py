@@ -194,7 +194,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self.check_weights(query_weight, n_more=more.shape[1])
         index = lists.index
-        lists.weights = query_weights(query_weight, index)
+        lists = lists.replace(weights=query_weights(query_weight, index))
         names = None
         if lists.has_unjudged:
             # Row numbers of documents to judge refer to the input; sorting ties changes the order

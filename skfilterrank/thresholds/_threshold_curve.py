@@ -334,8 +334,8 @@ def threshold_curve(
         unjudged="zero",
         options=parsed.options,
     )
-    lists.scores = check_level_scores(y_score)
-    lists.weights = query_weights(query_weight, lists.index)
+    weights = query_weights(query_weight, lists.index)
+    lists = lists.replace(scores=check_level_scores(y_score), weights=weights)
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries, undefined)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve.of(entries, parsed).with_sign(parsed)
@@ -453,7 +453,7 @@ def trade_off_curve(
     if not len(prices) or not (np.isfinite(prices) & (prices > 0)).all():
         raise InputError(f"prices must be numbers above 0, at least one, got {brief(prices)}.")
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    lists.scores = check_level_scores(y_score)
+    lists = lists.replace(scores=check_level_scores(y_score))
     gains, index = lists.gains, lists.index
     scores = lists.scores.astype(np.float64, copy=False)
     is_forbidden, is_good = gains < 0, gains > 0

@@ -73,11 +73,8 @@ class ByHarm(Cut):
 
     def lists_of(self, judged: JudgedScores, found: Keys):
         """Return judged lists in the order of shown rows."""
-        ordered = judged.lists.with_scores(
-            np.where(np.isneginf(judged.scores), -np.inf, found.order)
-        )
-        ordered.has_filtered = judged.lists.has_filtered
-        return ordered.with_ties("stable")
+        scores = np.where(np.isneginf(judged.scores), -np.inf, found.order)
+        return judged.lists.replace(scores=scores, ties="stable")
 
     def entries(self, judged, found, parsed, caps):
         """Measure each list as rows enter at their places."""

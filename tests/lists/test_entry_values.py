@@ -20,8 +20,7 @@ NO = -np.inf
 
 def lists_of(y_true, y_score, groups, parsed, weights=None):
     lists = RankedLists(y_true, y_score, groups=groups, ties=parsed.measure.ties[0])
-    lists.weights = None if weights is None else np.asarray(weights, dtype=float)
-    return lists
+    return lists.replace(weights=None if weights is None else np.asarray(weights, dtype=float))
 
 
 def entries_of(rows, measure, keys=None, weights=None, undefined=0.0):
@@ -32,7 +31,6 @@ def entries_of(rows, measure, keys=None, weights=None, undefined=0.0):
 def values_shown(y_true, y_score, groups, parsed, shown, undefined=0.0):
     """The measure of each query, computed for the rows that are shown alone."""
     lists = lists_of(y_true, np.where(shown, y_score, NO), groups, parsed)
-    lists.has_filtered = True
     kernel = parsed.measure.bind(parsed.k, parsed.options)
     return with_undefined(lists.per_query(kernel), undefined)
 
@@ -253,7 +251,6 @@ class TestRisks:
         kernel = risk.rate.measure.bind(risk.k, {})
         for level in [*np.unique(keys[keys > NO]), np.inf]:
             part = lists.with_scores(np.where(keys >= level, y_score, NO))
-            part.has_filtered = True
             expected = np.nan_to_num(part.per_query(kernel))[steps.counted]
             np.testing.assert_allclose(steps.at(level), expected, atol=1e-12)
 
@@ -274,3 +271,13 @@ class TestRisks:
         lists = RankedLists([1, -1], [2.0, 2.0], groups=[1, 1])
         steps = risk.steps(lists, None, np.array([2.0, 1.0]))
         assert [steps.at(level)[0] for level in (3, 2, 1)] == [0, 0, 1]
+
+
+def test_lists_are_frozen_and_replaced_facts_are_those_of_the_new_arrays():
+    lists = RankedLists([1, -1], [2.0, 1.0], groups=[1, 1])
+    with pytest.raises(AttributeError, match="scores cannot be set, as lists are frozen"):
+        lists.scores = np.zeros(2)
+    assert (lists.has_filtered, lists.has_forbidden, lists.has_unjudged) == (False, True, False)
+    other = lists.replace(scores=np.array([2.0, NO]), gains=np.array([1.0, np.nan]))
+    assert (other.has_filtered, other.has_forbidden, other.has_unjudged) == (True, False, True)
+    assert (lists.has_filtered, lists.has_forbidden, lists.has_unjudged) == (False, True, False)

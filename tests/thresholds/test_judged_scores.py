@@ -52,7 +52,7 @@ def test_folds_never_split_a_cluster(clusters, n_folds):
 
 def test_some_lists_are_taken_with_all_that_belongs_to_them():
     judged = judged_scores(folds=np.array([2, 1, 0]), names=(GROUPS, np.arange(6)))
-    judged.lists.weights = np.array([1.0, 0.5, 0.25])
+    judged.lists = judged.lists.replace(weights=np.array([1.0, 0.5, 0.25]))
     some = judged.take(np.array([5, 3, 4]))
     np.testing.assert_array_equal(some.scores, [0.1, 0.9, 0.8])
     np.testing.assert_array_equal(some.gains, [0.0, np.nan, 1.0])
@@ -69,7 +69,7 @@ def test_lists_of_a_cluster_count_as_one():
     means, weights = judged.by_cluster(np.array([3.0, 1.0, 2.0]))
     np.testing.assert_array_equal(means, [3.0, 1.5])
     assert weights is None
-    judged.lists.weights = np.array([1.0, 0.5, 0.25])
+    judged.lists = judged.lists.replace(weights=np.array([1.0, 0.5, 0.25]))
     np.testing.assert_array_equal(judged.by_cluster(np.zeros(3))[1], [1.0, 0.375])
     folds, n_folds = judged.deal_folds()
     assert n_folds == 2
