@@ -79,7 +79,7 @@ class Reading:
             desc=what or None,
             # Terminals get a moving bar, log files an occasional line.
             mininterval=0.1 if sys.stderr.isatty() else 10,
-            disable=not self._verbose,
+            verbose=self._verbose,
         ) as bar:
             for n_of_part, ids, state in _of_pieces(pieces, work, self._n_jobs):
                 if closed is not None:

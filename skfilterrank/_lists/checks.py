@@ -488,8 +488,15 @@ def columns_of(table, name: str) -> dict:
 
 
 def check_container(values, name: str = "X") -> None:
-    """Raise for a Dask object, and for a masked array: estimators would read masked values."""
+    """Raise for a Dask object, complex numbers, and a masked array: masked values would be read."""
     refuse_dask(values, name)
+    first = values
+    while isinstance(first, list | tuple) and len(first):
+        first = first[0]
+    dtypes = values.dtypes if isinstance(values, pd.DataFrame) else [getattr(first, "dtype", None)]
+    if isinstance(first, complex) or any(getattr(each, "kind", "") == "c" for each in dtypes):
+        # The first words are those of scikit-learn, whose checks expect them.
+        raise InputError(f"Complex data not supported: {name} must hold real numbers or texts.")
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(
             f"{name} is a masked array, of which estimators would read the masked values too: fill "

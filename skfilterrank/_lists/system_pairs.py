@@ -106,7 +106,7 @@ def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[s
     """Yield slices of pairs, so that `numbers_per_pair` float64 per pair fit into memory."""
     size = max(1, BLOCK_BYTES // (8 * max(1, numbers_per_pair)))
     with progress_bar(
-        total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None
+        total=len(pairs), desc="pairs", unit="pair", verbose=verbose, leave=None
     ) as bar:
         for start in range(0, len(pairs), size):
             block = slice(start, min(start + size, len(pairs)))

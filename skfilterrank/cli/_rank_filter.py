@@ -135,9 +135,7 @@ def compare_models(models, train, test, *, splits, refit) -> Comparison:
     # Terminals get a moving bar, log files an occasional line.
     interval = 0.1 if sys.stderr.isatty() else 10
     fitted, cv_scores = {}, {}
-    with progress_bar(
-        total=n_fits, unit="model", disable=not progress(), mininterval=interval
-    ) as bar:
+    with progress_bar(total=n_fits, unit="model", verbose=progress(), mininterval=interval) as bar:
         if test is not None:
             # Models share their text features.
             with share_features():

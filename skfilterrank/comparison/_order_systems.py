@@ -196,7 +196,7 @@ def order_systems(
         counts = draw_resamples(n_queries, n_resamples, random_state)
         ranks = np.empty((n_resamples, scores.n_systems))
         cells = scores.n_systems ** (2 if method == "mc4" else 1)
-        bar = progress_bar(total=n_resamples, unit="resample", disable=not verbose, leave=False)
+        bar = progress_bar(total=n_resamples, unit="resample", verbose=verbose, leave=False)
         with bar:
             size = max(1, _CELLS // cells)
             for start in range(0, n_resamples, size):

@@ -138,7 +138,7 @@ def score_systems(
         for name, run in named.items()
     )
     scored = in_parallel(jobs, n_jobs)
-    bar = progress_bar(scored, total=len(named), unit="run", disable=not verbose, leave=False)
+    bar = progress_bar(scored, total=len(named), unit="run", verbose=verbose, leave=False)
     results = {}
     for name, (scores, said) in zip(named, bar):
         repeat_warnings(said)

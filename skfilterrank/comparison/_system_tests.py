@@ -231,7 +231,7 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     starts = _starts(n_resamples, n_queries)
     generator = settings.generator()
     count = np.zeros(len(pairs), dtype=np.int64)
-    for start in progress_bar(starts, desc="resamples", disable=not settings.verbose, leave=None):
+    for start in progress_bar(starts, desc="resamples", verbose=settings.verbose, leave=None):
         stop = min(start + starts.step, n_resamples)
         if is_exact:
             signs = sign_patterns(n_queries, start, stop)
@@ -472,7 +472,7 @@ def shuffled_ranges(values, settings) -> np.ndarray:
     size = max(1, _BLOCK_NUMBERS // rows.size)
     ranges = np.empty(settings.n_resamples)
     with progress_bar(
-        total=len(ranges), desc="resamples", disable=not settings.verbose, leave=None
+        total=len(ranges), desc="resamples", verbose=settings.verbose, leave=None
     ) as bar:
         for start in range(0, len(ranges), size):
             n_here = min(size, len(ranges) - start)

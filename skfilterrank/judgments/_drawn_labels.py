@@ -83,7 +83,7 @@ def sample_labels(
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_draws)
     jobs = (
         delayed(_draw)(clone(classifier), features, labels, judged, levels, factor, seed)
-        for seed in progress_bar(seeds, unit="set", disable=not verbose, leave=False)
+        for seed in progress_bar(seeds, unit="set", verbose=verbose, leave=False)
     )
     drawn = np.empty((n_draws, len(labels)))
     drawn[:, order] = list(in_parallel(jobs, n_jobs, Parallel, prefer="threads"))

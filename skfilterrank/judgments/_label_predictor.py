@@ -482,11 +482,17 @@ class LabelPredictor(BaseEstimator):
             numbers, documents = pd.factorize(texts)
         if fits:
             default = TfidfVectorizer(max_features=_N_TERMS) if of_texts else None
+            if not (self.vectorizer is None or hasattr(self.vectorizer, "fit_transform")):
+                raise InputError(
+                    f"vectorizer must be a transformer or None, got {brief(self.vectorizer)}."
+                )
             self.vectorizer_ = default if self.vectorizer is None else clone(self.vectorizer)
         matrix: Any
         if self.vectorizer_ is None:
             matrix = _matrix(X)
         elif not fits:
+            if self.vectorizer is None and not of_texts:
+                raise InputError(f"X must hold texts, as in fit, got {brief(X)}.")
             matrix = self.vectorizer_.transform(documents)
         else:
             try:

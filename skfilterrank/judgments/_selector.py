@@ -285,7 +285,7 @@ def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
         total=n_queries,
         desc="queries",
         unit="query",
-        disable=not getattr(estimator, "verbose", 0),
+        verbose=getattr(estimator, "verbose", 0),
         leave=None,
     )
 

@@ -447,7 +447,7 @@ class Experiment:
         )
         means = in_parallel(calls, self.n_jobs)
         bar = progress_bar(
-            means, total=len(jobs), unit="selection", disable=not self.verbose, leave=False
+            means, total=len(jobs), unit="selection", verbose=self.verbose, leave=False
         )
         for (at, number, sample), each in zip(jobs, bar):
             found[at, number, :, :, sample] = each

@@ -246,7 +246,7 @@ def label_degradation(
     warn_of_forbidden(wanted.values(), index.labels, gains)
     evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, "n_jobs": n_jobs, **options}
     n_steps = len(named) + 1 + n_samples * (len(shares) - 1)
-    with progress_bar(total=n_steps, unit="step", disable=not verbose, leave=False) as bar:
+    with progress_bar(total=n_steps, unit="step", verbose=verbose, leave=False) as bar:
         jobs = (
             delayed(collecting_warnings(_prepare))(
                 name, *for_any_process(run), index, precision, ties, gains

@@ -185,7 +185,7 @@ def stability_curve(
     tolerance = mean_tolerance(scores.values)
     rates = [
         _rates(scores.values, size, n_resamples, fuzziness, relative, tolerance, seeds)
-        for size in progress_bar(sizes, unit="size", disable=not verbose, leave=False)
+        for size in progress_bar(sizes, unit="size", verbose=verbose, leave=False)
     ]
     error_rate, tie_rate = np.array(rates).T
     return StabilityCurve(

@@ -33,6 +33,7 @@ from skfilterrank._lists.words import (
     PRECISIONS,
     TIES,
     check_n_jobs,
+    check_verbose,
     collecting_warnings,
     in_parallel,
     repeat_warnings,
@@ -269,7 +270,8 @@ def iter_evaluations(
         qrels.check_sample(measures)
     evaluations = _evaluations(named, qrels, measures, n_jobs, params)
     doubts = {}
-    with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
+    is_shown = check_verbose(verbose)
+    with _shown(evaluations, len(named)) if is_shown else nullcontext(evaluations) as found:
         for evaluation in found:
             if evaluation.error is not None and on_error == "raise":
                 raise evaluation.error

@@ -323,7 +323,6 @@ class CoordinateAscentRanker(FeatureRanker):
         check_choice(self.filter, "filter", (True, False))
         check_choice(self.init, "init", INITS)
         check_count(self.max_iter, "max_iter", 0)
-        check_count(self.verbose, "verbose", 0)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         for name in ("init_alpha", "penalty", "tol"):
             check_number(getattr(self, name), name, least=0)
@@ -345,7 +344,7 @@ class CoordinateAscentRanker(FeatureRanker):
         if self.filter:
             threshold = problem.objective.best_threshold(problem.columns.scores(coef))
         with progress_bar(
-            total=self.max_iter, unit="sweep", disable=not self.verbose, leave=None
+            total=self.max_iter, unit="sweep", verbose=self.verbose, leave=None
         ) as bar:
 
             def after_sweep(value):

@@ -205,7 +205,6 @@ class BoostedRanker(FeatureRanker):
         """Raise for parameters of the rounds that are out of range."""
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
-        check_count(self.verbose, "verbose", 0)
 
     def _run_rounds(self, learner, held_out: list[QueryRows], parsed: ParsedMeasure) -> int:
         """Add rounds up to `n_estimators`, or until learning or held-out sets stop improving.
@@ -217,7 +216,7 @@ class BoostedRanker(FeatureRanker):
         curves = [HeldOutCurve(rows, parsed) for rows in held_out]
         patience, best, n_best = self.early_stopping_rounds, -np.inf, 0
         rounds = range(self.n_estimators)
-        for number in progress_bar(rounds, desc="rounds", unit="round", disable=not self.verbose):
+        for number in progress_bar(rounds, desc="rounds", unit="round", verbose=self.verbose):
             if not learner.step():
                 break
             values = [curve.add(learner.contribution(number, curve.X)) for curve in curves]

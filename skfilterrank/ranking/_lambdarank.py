@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import (
     check_count,
+    check_flag,
     check_k,
     check_number,
     check_random_state,
@@ -526,6 +527,9 @@ class LambdaRankRanker(FeatureRanker):
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.verbose, "verbose", 0)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
+        check_flag(self.norm, "norm")
+        for own in _OF_TREES:
+            check_number(getattr(self, own), own)
         params = {name: getattr(self, own) for own, name in _OF_TREES.items()} | {
             "metric": "None",
             "num_threads": self._n_threads(),

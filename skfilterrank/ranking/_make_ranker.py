@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import WrapsFitted
-from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.checks import check_choice, check_container
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.sklearn_compat import final_step
@@ -470,6 +470,7 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
 
     def _fit(self, X):
         """Fit the transformer, and return its features of X."""
+        check_container(X)
         self.transformer_, features = _remember(
             None, (self.transformer, X), lambda: _fit_transform(self.transformer, X)
         )

@@ -100,7 +100,7 @@ def out_of_fold(model, estimator, data, score_gains, *, splits=None, calibrates=
     )
     parts = in_parallel(jobs, model.n_jobs, Parallel)
     # leave=None: an inner bar disappears when it is done.
-    bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
+    bar = {"desc": "folds", "unit": "fold", "verbose": model.verbose, "leave": None}
     fitted, of_folds, *seconds = zip(*progress_bar(parts, total=len(splits), **bar))
     final = data.fit_on(estimator) if refit else fitted[0]
     if rescales:

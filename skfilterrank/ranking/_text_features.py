@@ -15,7 +15,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import as_list, check_choice, check_container, is_hashable
+from skfilterrank._lists.checks import (
+    as_list,
+    check_choice,
+    check_container,
+    check_count,
+    check_random_state,
+    is_hashable,
+)
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 _COUNTED = {
@@ -161,6 +168,8 @@ class TextVectors(_TableTransformer):
         return self._fit(X)
 
     def _fit(self, X):
+        check_count(self.n_components, "n_components", or_none=True)
+        check_random_state(self.random_state)
         text = _text(self._learn_columns(X)[self.document])
         words = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b", "min_df": 2}
         chars = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 3}

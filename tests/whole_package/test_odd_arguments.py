@@ -8,6 +8,7 @@ import random
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 from sklearn.base import clone
@@ -189,3 +190,53 @@ def test_odd_arguments_of_estimators(name):
 def test_every_odd_value_for_the_arrays_of_a_measure(name):
     for label in ODD:
         check("metrics.ndcg_f_score", {name: label})
+
+
+# Values in place of one number, text, truth value or None.
+NO_SCALARS = {
+    "Series": lambda: pd.Series([1, 2]),
+    "complex": lambda: np.array([1j, 2]),
+    "None": lambda: None,
+}
+
+
+def unless_ours(function, /, *arguments, **changes):
+    """Call a function; only errors of ours, and of files that are not there, are allowed."""
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.suppress(SkfilterrankError, OSError),
+    ):
+        warnings.simplefilter("ignore")
+        result = function(*arguments, **changes)
+        if inspect.isgenerator(result):
+            list(result)
+
+
+def no_scalars(of, name, value):
+    """The odd values for a parameter, one of them unless the profile is thorough."""
+    if not isinstance(value, bool | int | float | str | None):
+        return []
+    return [NO_SCALARS[each]() for each in sample([of, name], NO_SCALARS, 3 if IS_THOROUGH else 1)]
+
+
+@pytest.mark.parametrize("path", FUNCTIONS)
+def test_no_scalars_in_functions(path):
+    for name, parameter in inspect.signature(FUNCTIONS[path]).parameters.items():
+        for odd in no_scalars(path, name, parameter.default):
+            unless_ours(public_calls.call, path, **{name: odd})
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_no_scalars_in_estimators(name):
+    case = ESTIMATORS[name]
+    (X, *y), data = DATA[case.kind][0]
+    for parameter, value in case.estimator.get_params(deep=False).items():
+        for odd in no_scalars(name, parameter, value):
+            changed = clone(case.estimator).set_params(**{parameter: odd})
+            unless_ours(case.fit, changed, Data((X, *y), data))
+    whole = np.full(np.shape(X) or len(X), 1j)
+    for rows in (whole, whole.tolist(), pd.DataFrame({"a": whole.ravel()[: len(whole)]})):
+        with contextlib.suppress(ValueError):  # scikit-learn's words
+            unless_ours(case.fit, clone(case.estimator), Data((rows, *y), data))
