@@ -642,6 +642,13 @@ def check_count(
     return int(value)
 
 
+def check_verbose(verbose) -> bool:
+    """Tell whether `verbose` asks for a progress bar; raise if it is no whole number or bool."""
+    if not isinstance(verbose, bool | np.bool_):
+        check_count(verbose, "verbose", 0)
+    return bool(verbose)
+
+
 def check_counts(value, name: str, *, most: int = LARGEST_INTEGER) -> np.ndarray:
     """Check one whole number from 1, or several in a 1-D array."""
     counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()

@@ -9,9 +9,6 @@ from functools import partial
 from numbers import Integral
 from types import FrameType
 
-import numpy as np
-
-from skfilterrank._lists.checks import check_count
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 
 # Treatments of queries that are in the judgments but not in a run.
@@ -176,15 +173,10 @@ def check_n_jobs(n_jobs) -> None:
         )
 
 
-def check_verbose(verbose) -> bool:
-    """Tell whether `verbose` asks for a progress bar; raise if it is no whole number or bool."""
-    if not isinstance(verbose, bool | np.bool_):
-        check_count(verbose, "verbose", 0)
-    return bool(verbose)
-
-
 def progress_bar(*args, verbose, **options):
     """Return a tqdm progress bar; tqdm is imported only here, because most calls show none."""
     from tqdm.auto import tqdm
+
+    from skfilterrank._lists.checks import check_verbose
 
     return tqdm(*args, disable=not check_verbose(verbose), **options)

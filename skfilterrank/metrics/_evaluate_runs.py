@@ -15,7 +15,7 @@ from skfilterrank._files.forms import (
     for_any_process,
     named_runs,
 )
-from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.checks import check_choice, check_verbose
 from skfilterrank._lists.gains import check_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -33,7 +33,6 @@ from skfilterrank._lists.words import (
     PRECISIONS,
     TIES,
     check_n_jobs,
-    check_verbose,
     collecting_warnings,
     in_parallel,
     repeat_warnings,
