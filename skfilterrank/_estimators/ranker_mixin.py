@@ -13,7 +13,7 @@ from skfilterrank._lists.cut_queries import note_queries, unwatched, warn_of_cut
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.queries import find_groups
+from skfilterrank._lists.queries import GroupIndex, find_groups
 from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -236,7 +236,7 @@ class RankerMixin:
         return scores
 
     def _find_groups(self, X, y, groups):
-        """Return the query ids of the rows of `fit`, or None; raise if labels are missing."""
+        """Index the query ids of the rows of `fit`, or return None; raise if labels are missing."""
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None.")
@@ -245,8 +245,9 @@ class RankerMixin:
         refuse_dask(y, "y")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
-        note_queries(self, X, groups)
-        return groups
+        index = None if groups is None else GroupIndex.from_groups(groups)
+        note_queries(self, X, index)
+        return index
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

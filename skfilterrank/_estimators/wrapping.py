@@ -146,7 +146,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return needs_groups(self._unfitted_inner())
 
     def _find_groups(self, X, y, groups):
-        """Return the query ids of the rows of `fit`, and store its columns."""
+        """Index the query ids of the rows of `fit`, and store its columns."""
         groups = super()._find_groups(X, y, groups)
         self._remember_columns(X)
         if not self._chooses_columns():

@@ -138,29 +138,24 @@ def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
         )
 
 
-def note_queries(ranker, X, groups) -> None:
+def note_queries(ranker, X, index: GroupIndex | None) -> None:
     """Store the sizes of the queries of `fit`, and a hash of the documents of each."""
-    groups = None if groups is None else as_column(groups, "groups", "query id")
-    is_known = groups is not None and len(groups)
-    ranker._fitted_sizes = QuerySizes.of(GroupIndex.from_groups(groups)) if is_known else None
-    ranker._fitted_documents = _fingerprints(X, groups)
+    ranker._fitted_sizes = None if index is None else QuerySizes.of(index)
+    ranker._fitted_documents = _fingerprints(X, index)
 
 
-def count_known_queries(rankers, X, groups) -> int:
+def count_known_queries(rankers, X, index: GroupIndex | None) -> int:
     """Count the queries whose documents are all among the training rows of one of the rankers."""
     noted = (getattr(ranker, "_fitted_documents", None) for ranker in rankers)
     known = [each for each in noted if each is not None]
-    found = _fingerprints(X, groups) if known else None
+    found = _fingerprints(X, index) if known else None
     return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
 
 
-def _fingerprints(X, groups):
+def _fingerprints(X, index):
     """Return a hash of each query's documents; None if X has no columns of numbers."""
     is_table = isinstance(X, pd.DataFrame) or (isinstance(X, np.ndarray) and X.ndim == 2)
-    if groups is None or not is_table or not len(X):
-        return None
-    ids = np.asarray(groups)
-    if ids.shape != (len(X),):
+    if index is None or not is_table or index.n_rows != len(X):
         return None
     # The first columns of numbers are enough, and the others are not copied.
     if isinstance(X, np.ndarray):
@@ -175,4 +170,4 @@ def _fingerprints(X, groups):
     # Ids are not hashed, because another table may give the same query another id.
     # All digits count, as another number is another document.
     bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
-    return GroupIndex.from_groups(ids).sums(hash_rows(bits))
+    return index.sums(hash_rows(bits))

@@ -140,7 +140,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         fit_params = self._inside_parameters(fit_params)
         queries = self._find_groups(X, y, groups)
         if queries is not None:
-            check_groups(queries, n_rows=count_rows(X))
+            queries = check_groups(queries, n_rows=count_rows(X)).row_ids()
         judged = ~np.asarray(pd.isna(y))
         # Labels that are lists are refused by the estimator itself.
         self.n_unjudged_ = int(np.count_nonzero(~judged)) if judged.ndim == 1 else 0

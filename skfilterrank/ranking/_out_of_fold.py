@@ -15,7 +15,7 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
-from skfilterrank._lists.content import query_folds
+from skfilterrank._lists.content import distinct_numbers, query_folds
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.ties import mean_tolerance
@@ -114,8 +114,10 @@ def out_of_fold(model, estimator, data, score_gains, *, splits=None, calibrates=
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     lists = GroupIndex.from_groups(data.groups[rows] + fold * data.n_queries)
     times = dict(zip(("fit_time", "score_time"), map(np.array, seconds)))
-    tears = any(count_shared(data.groups[train], data.groups[test]) for train, test in splits)
-    return OutOfFold(final, rows, scores, lists, times, is_calibrated=not (refit or tears))
+    is_calibrated = not refit and not any(
+        count_shared(data.groups[train], data.groups[test]) for train, test in splits
+    )
+    return OutOfFold(final, rows, scores, lists, times, is_calibrated)
 
 
 def _fit_fold(data, estimator, split, score_gains, keep):
@@ -235,7 +237,7 @@ def make_splits(
         folds = query_folds(groups, int(cv))
         return [_split_of(folds == number) for number in range(int(cv))]
     if is_number(cv):
-        numbers = np.unique(groups)
+        numbers = distinct_numbers(groups)
         n_held = min(math.ceil(cv * len(numbers)), len(numbers) - 1)
         return [_split_of(np.isin(groups, numbers[:n_held]))]
     if hasattr(cv, "split"):
@@ -303,7 +305,7 @@ _CLEAR = 3.0
 
 def warn_of_old_queries(split, groups, times) -> None:
     """Warn if the held-out queries of a split are clearly older than its training queries."""
-    train, test = (np.unique(groups[rows]) for rows in split)
+    train, test = (distinct_numbers(groups[rows]) for rows in split)
     index = GroupIndex.from_groups(groups)
     place = order_of_queries(index, times)
     n_test, n_train = len(test), len(train)

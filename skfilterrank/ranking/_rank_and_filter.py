@@ -16,7 +16,7 @@ from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order, find_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight, query_weights
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
@@ -293,9 +293,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         y,
         groups=None,
         *,
+        query_weight: QueryWeight = None,
         eval_set=None,
         eval_groups=None,
-        query_weight: QueryWeight = None,
         **fit_params,
     ) -> Self:
         """Fit the estimator and find the threshold.
@@ -469,7 +469,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             for inner in (self.estimator, self.filter_estimator):
                 if inner is not None:
                     fitted += [fitted_end(inner), *estimators_inside(inner)]
-        n_known = count_known_queries(fitted, rows.X, rows.ids)
+        n_known = count_known_queries(fitted, rows.X, GroupIndex.from_groups(rows.ids))
         if n_known:
             warn_user(
                 f"{n_known} of {tuning.lists.n_queries} calibration queries are queries that the "

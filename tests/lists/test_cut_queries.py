@@ -36,7 +36,11 @@ class Mean(RankerMixin, BaseEstimator):
 
 
 def known(*rankers, X=X, groups=GROUPS):
-    return count_known_queries(rankers, X, groups)
+    return count_known_queries(rankers, X, indexed(groups))
+
+
+def indexed(groups):
+    return None if groups is None else GroupIndex.from_groups(groups)
 
 
 class TestKnownQueries:
@@ -45,7 +49,7 @@ class TestKnownQueries:
     @pytest.fixture
     def ranker(self):
         ranker = Ridge()
-        note_queries(ranker, X, GROUPS)
+        note_queries(ranker, X, indexed(GROUPS))
         return ranker
 
     def test_the_same_rows(self, ranker):
@@ -68,24 +72,24 @@ class TestKnownQueries:
 
     def test_of_several_rankers_one_suffices(self, ranker):
         other = Ridge()
-        note_queries(other, X + 100, GROUPS)
+        note_queries(other, X + 100, indexed(GROUPS))
         assert known(other, ranker) == 3
         assert known(other) == 0
 
     def test_numbers_alone_tell(self):
         table = pd.DataFrame({"text": ["a", "b"], "x": [1.0, None], "y": [1, 2]})
         ranker = Ridge()
-        note_queries(ranker, table, [1, 2])
+        note_queries(ranker, table, indexed([1, 2]))
         assert known(ranker, X=table.assign(text="c"), groups=[1, 2]) == 2
         assert known(ranker, X=table.assign(y=3), groups=[1, 2]) == 0
         for rows in (table[["text"]], ["a", "b"]):
-            note_queries(ranker, rows, [1, 2])
+            note_queries(ranker, rows, indexed([1, 2]))
             assert known(ranker, X=rows, groups=[1, 2]) == 0
 
     def test_a_second_fit_forgets_the_first(self, ranker):
-        note_queries(ranker, X + 100, GROUPS)
+        note_queries(ranker, X + 100, indexed(GROUPS))
         assert known(ranker) == 0
-        note_queries(ranker, X, None)
+        note_queries(ranker, X, indexed(None))
         assert known(ranker, X=X + 100) == 0
 
 
