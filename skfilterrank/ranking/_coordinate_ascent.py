@@ -140,11 +140,8 @@ class CoordinateAscentRanker(FeatureRanker):
 
     For one weight, all documents of the query are sorted for each document that adds to the
     measure. With q queries of n documents, m of which add to the measure, the time is ``q * m * n *
-    log(n)``. With a cut-off, documents of long queries that cannot reach the first k places are
-    removed first, and the time grows as ``n * log(n)`` with n. Without a cut-off, the measure has
-    as many steps as pairs of documents, and all must be examined. So if there are more than 1,000
-    crossings per row on average, the measure is computed at quantiles of a sample
-    of the crossings, as for measures that are not sums.
+    log(n)``. If there are more than 1,000 crossings per row on average, the measure is computed at
+    quantiles of a sample of the crossings, as for measures that are not sums.
 
     References
     ----------

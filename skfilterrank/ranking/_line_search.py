@@ -7,7 +7,6 @@ and level between two neighbouring crossings, and so the change of the measure a
 Sorted and added up, the changes of all queries give the measure on every interval of t.
 """
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +19,6 @@ from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13
 _CROSSING_CELLS = 1 << 17
-# A query is long if it has more documents than the first number, and also more than the second
-# number times the places of the measure.
-_LONG, _LONG_TIMES = 256, 8
 # The two lowest bits of a crossing encode what crosses, and the direction.
 _UP, _SPECIAL = 1, 2
 _LARGEST = 1e300
@@ -40,25 +36,18 @@ class LineSteps(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Padded matrices of some queries, lowest gains first, or of the stretches of a long query."""
+    """Padded matrices of some queries, lowest gains first, and the documents that count."""
 
     rows: np.ndarray
     queries: np.ndarray
     owner: np.ndarray
     column: np.ndarray
-    begins: np.ndarray | None = None
-    ends: np.ndarray | None = None
-
-
-def is_long(sizes, k: int | None) -> np.ndarray:
-    """Return a mask of queries so long that only documents near the first places are compared."""
-    return np.zeros(len(sizes), dtype=bool) if k is None else sizes > max(_LONG, _LONG_TIMES * k)
 
 
 def count_crossings(terms: Additive, index: GroupIndex) -> int:
-    """Count the crossings that are computed for one weight, without long queries."""
+    """Count the crossings that are computed for one weight."""
     counts = np.bincount(index.codes(), terms.weights != 0, minlength=index.n_queries)
-    return int((counts * index.sizes)[~is_long(index.sizes, terms.k)].sum())
+    return int((counts * index.sizes).sum())
 
 
 def has_many_crossings(terms: Additive, index: GroupIndex) -> bool:
@@ -101,38 +90,17 @@ class LineSearch:
         self._relevant = np.append(gains > 0, False)
         order = np.lexsort((gains, index.codes()))
         starts = np.cumsum(index.sizes) - index.sizes
-        long = is_long(index.sizes, terms.k)
-        self._blocks = list(self._lay_out(index, order, starts, long))
-        self._long = [
-            (query, order[starts[query] : starts[query] + index.sizes[query]])
-            for query in np.flatnonzero(long)
-        ]
+        self._blocks = list(self._lay_out(index, order, starts))
 
-    def _lay_out(self, index, order, starts, long):
-        """Yield blocks of the short queries, with the documents that add to the measure."""
+    def _lay_out(self, index, order, starts):
+        """Yield blocks of the queries, with the documents that add to the measure."""
         for block in index.blocks(_BLOCK_CELLS):
             places = starts[block.queries][:, None] + np.arange(block.width)
             is_row = np.arange(block.width) < block.sizes[:, None]
-            is_row &= ~long[block.queries][:, None]
             rows = np.where(is_row, order[np.minimum(places, len(order) - 1)], -1)
-            owner, column = self._those_that_count(rows)
+            owner, column = np.nonzero(self._weights.take(rows, mode="wrap") != 0)
             if len(owner):
                 yield _Block(rows, block.queries, owner, column)
-
-    def _those_that_count(self, rows):
-        return np.nonzero(self._weights.take(rows, mode="wrap") != 0)
-
-    def _stretched(self, scores, feature):
-        """Yield a block for each long query, with a row for each stretch of t."""
-        for query, rows in self._long:
-            parts = list(stretches(scores[rows], feature[rows], self.terms.k))
-            padded = np.full((len(parts), max(len(each.members) for each in parts)), -1)
-            for row, each in zip(padded, parts, strict=True):
-                row[: len(each.members)] = rows[each.members]
-            begins, ends = (np.array(edges) for edges in list(zip(*parts))[:2])
-            yield _Block(
-                padded, np.full(len(parts), query), *self._those_that_count(padded), begins, ends
-            )
 
     def steps(self, scores, feature, threshold: float | None = None) -> LineSteps:
         """Compute the mean over queries as a function of t, up to a constant; higher is better.
@@ -149,7 +117,7 @@ class LineSearch:
         scores, feature = np.append(scores, 0.0), np.append(feature, np.nan)
         parts = [
             part
-            for block in itertools.chain(self._blocks, self._stretched(scores, feature))
+            for block in self._blocks
             for part in self._block_changes(block, scores, feature, threshold)
         ]
         if not parts:
@@ -176,8 +144,6 @@ class LineSearch:
             # The threshold is an additional document whose score does not depend on t.
             a = np.column_stack([a, np.full(len(a), threshold)])
             x = np.column_stack([x, np.zeros(len(x))])
-        if block.begins is not None:
-            varies[:] = varies.any()
         marks = self._relevant[block.rows] if self.terms.uses_levels else None
         owner, column = block.owner, block.column
         if not varies.all():
@@ -189,13 +155,10 @@ class LineSearch:
             whose = owner[part], column[part]
             crossings = _crossings(a, x, *whose, marks, has_threshold=threshold is not None)
             weights = self._weights[block.rows[whose]]
-            edges = None
-            if block.begins is not None:
-                edges = block.begins[owner[part]][:, None], block.ends[owner[part]][:, None]
-            yield self._changes(crossings, weights, block.queries[owner[part]], edges)
+            yield self._changes(crossings, weights, block.queries[owner[part]])
 
-    def _changes(self, crossings, weights, queries, edges):
-        """Compute the changes of documents' terms at crossings; only between `edges`, if given.
+    def _changes(self, crossings, weights, queries):
+        """Compute the changes of documents' terms at crossings.
 
         A term is what a document adds to the measure. Return the times, changes and queries of
         crossings that change a term; then the query and the first term of each document.
@@ -213,9 +176,6 @@ class LineSearch:
         values *= weights[:, None]
         changes = np.diff(values, axis=1)
         first = values[:, 0]
-        if edges is not None:
-            changes[(times < edges[0]) | (times >= edges[1])] = 0.0
-            first = np.where(edges[0][:, 0] == -np.inf, first, 0.0)
         some = np.flatnonzero(changes)
         at = queries[some // changes.shape[1]]
         return times.take(some), changes.take(some), at, queries, first
@@ -373,93 +333,3 @@ class CandidateSearch:
             best = int(values.argmax())
             first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
         return best_t
-
-
-# A stretch is not divided further if its number of documents is at most this multiple of the
-# places, or at most this number.
-_PER_PLACE, _FEW = 4, 64
-_MOST_CUTS = 40
-
-
-class Stretch(NamedTuple):
-    """Interval of t from `begin` to before `end`, with the documents that may be first in it."""
-
-    begin: float
-    end: float
-    members: np.ndarray
-
-
-class _End(NamedTuple):
-    """End of a stretch: t, which may be infinite, and factors of scores and feature.
-
-    The sum of both, multiplied by their factors, is proportional to the scores at t.
-    """
-
-    t: float
-    of_score: float
-    of_feature: float
-
-
-_FIRST, _LAST = _End(-np.inf, 0.0, -1.0), _End(np.inf, 0.0, 1.0)
-
-
-def stretches(scores, feature, n_places: int):
-    """Yield the stretches of t for a query, in ascending order.
-
-    Parameters
-    ----------
-    scores, feature : ndarray of shape (n_documents,)
-        Score at t = 0, and slope of the score in t.
-    n_places : int
-        Number of places of the measure.
-    """
-    sizes = np.abs(scores).max(), np.abs(feature).max()
-    if not all(1e-100 < size < 1e100 for size in sizes):
-        yield Stretch(-np.inf, np.inf, np.arange(len(scores)))
-        return
-    # After this scaling, typical t are near 1, and no product leaves the range of float64.
-    scores, feature, unit = scores / sizes[0], feature / sizes[1], sizes[0] / sizes[1]
-    few = max(_PER_PLACE * n_places, _FEW)
-    stack = [(_FIRST, _LAST, np.arange(len(scores)), 0)]
-    while stack:
-        left, right, members, n_cuts = stack.pop()
-        cut = None
-        if len(members) > few and n_cuts < _MOST_CUTS:
-            cut = _cut(scores[members], feature[members], left.t, right.t)
-        if cut is None:
-            yield Stretch(left.t * unit, right.t * unit, members)
-            continue
-        middle = _End(cut, *np.array([1.0, cut]) / np.hypot(1.0, cut))
-        for ends in ((middle, right), (left, middle)):
-            kept = members[_may_matter(scores[members], feature[members], *ends, n_places)]
-            stack.append((*ends, kept, n_cuts + 1))
-
-
-def _cut(scores, feature, begin, end):
-    """Find the middle of the crossings of neighbours within a stretch, None if none cross."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        times = (scores - np.roll(scores, 1)) / (np.roll(feature, 1) - feature)
-    times = times[(times > begin) & (times < end)]
-    if not len(times):
-        return None
-    return float(np.partition(times, len(times) // 2)[len(times) // 2])
-
-
-def _may_matter(scores, feature, left, right, n_places):
-    """Mark documents that may stand in the first places somewhere between two ends."""
-    values = [end.of_score * scores + end.of_feature * feature for end in (left, right)]
-    # Documents that are first within the stretch are near the first places at one of its ends.
-    top = np.argpartition(-(values[0] + values[1]), n_places - 1)[:n_places]
-    below = []
-    for end, value in zip((left, right), values):
-        if end.of_score == 0:
-            # At an infinite t, scores are the feature itself, without rounding.
-            below.append(value <= value[top].min())
-        else:
-            off = ROUNDING_OF_MEANS * (
-                end.of_score * np.abs(scores) + np.abs(end.of_feature * feature)
-            )
-            below.append(value + off < (value - off)[top].min())
-    kept = ~(below[0] & below[1])
-    kept[top] = True
-    return kept
