@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,22 +11,6 @@ from skfilterrank._lists.measure import ParsedMeasure
 
 # Parameters of `fit` and of the estimators by which users choose a metric of the library.
 _METRICS = ("eval_metric", "metric", "metrics", "metric_types")
-# Weights of held-out rows, which only the metrics of the libraries use.
-_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
-
-
-class EvalSet(NamedTuple):
-    """A held-out set in the form that an estimator gets.
-
-    `groups` are query ids, or a `GroupIndex`; `columns` are parameters of `fit` with an entry for
-    each row. The target may be binary or a grade, where `gains` are what a measure needs.
-    """
-
-    X: Any
-    target: np.ndarray
-    groups: Any
-    columns: dict
-    gains: np.ndarray
 
 
 @contextmanager
@@ -37,7 +21,7 @@ def stopping_by(measure: ParsedMeasure | None, estimator, sets, params) -> Itera
     nothing. Afterwards the estimator has the parameters that it had before.
     """
     made: dict[str, Any] = {}
-    if measure is not None and sets and not _has_own_metric(estimator, sets, params):
+    if measure is not None and sets and not _has_own_metric(estimator, params):
         if is_model(estimator, "lightgbm", "LGBMModel"):
             params = params | {"eval_metric": LightGBMMetric(measure, sets)}
             # Otherwise LightGBM stops by its own metric too.
@@ -59,12 +43,11 @@ def stopping_by(measure: ParsedMeasure | None, estimator, sets, params) -> Itera
         estimator.set_params(**{name: known.get(name) for name in made})
 
 
-def _has_own_metric(estimator, sets, params):
-    """Tell if users chose the metric, or how its rows are weighted."""
+def _has_own_metric(estimator, params):
+    """Tell if users chose the metric."""
     given = estimator.get_params(deep=False) | params
     return (
         any(given.get(name) is not None for name in _METRICS)
-        or any(name in each.columns for each in sets for name in _WEIGHTS)
         or given.get("task_type") == "GPU"  # CatBoost has no other metrics there
     )
 
@@ -135,7 +118,6 @@ def _xgboost_parameters(measure, ranker, sets):
     held_out = sets[-1]
     matrix = DMatrix(
         held_out.X,
-        base_margin=held_out.columns.get("base_margin_eval_set"),
         missing=ranker.missing,
         feature_types=ranker.feature_types,
         enable_categorical=True,

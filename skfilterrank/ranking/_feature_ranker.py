@@ -129,7 +129,14 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         sets = read_eval_set(
             eval_set, eval_groups, self.gains, needs_groups=self.fitted_with_groups_
         )
-        return [QueryRows(self._check_features(s.X), s.gains, s.queries) for s in sets]
+        return [
+            QueryRows(
+                self._check_features(each.X),
+                each.gains,
+                GroupIndex.from_groups(each.groups).codes(),
+            )
+            for each in sets
+        ]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -37,7 +37,8 @@ from skfilterrank._lists.sklearn_compat import (
 )
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._early_stopping import EvalSet, stopping_by
+from skfilterrank.ranking._early_stopping import stopping_by
+from skfilterrank.ranking._held_out_sets import EvalSet
 
 _MOST_GRADES = 31
 
@@ -135,12 +136,12 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
     if wanted == "groups":
         params["groups"] = groups
         if held_out:
-            params |= {"eval_set": _pairs(held_out)} | _columns(held_out)
+            params["eval_set"] = _pairs(held_out)
             params["eval_groups"] = [each.groups for each in held_out]
         estimator.fit(X, y, **params)
     elif wanted is None:
         if held_out:
-            params |= _eval_parameters(estimator, _pairs(held_out)) | _columns(held_out)
+            params |= _eval_parameters(estimator, _pairs(held_out))
         with stopping_by(stop_by, estimator, held_out, params) as params:
             estimator.fit(X, y, **params)
     else:
@@ -150,12 +151,6 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
 def _pairs(held_out):
     """Return X and y of each held-out set."""
     return [(each.X, each.target) for each in held_out]
-
-
-def _columns(held_out):
-    """Return parameters of `fit` with a list of each held-out set's entries."""
-    names = dict.fromkeys(name for each in held_out for name in each.columns)
-    return {name: [each.columns.get(name) for each in held_out] for name in names}
 
 
 def _queries_of_steps(before, groups):
@@ -202,9 +197,7 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params, stop_by):
             params["eval_group"] = [each.groups.sizes for each in held_out]
     elif wanted == "qid":
         params["qid"] = row_codes(index)
-        _weigh_queries(ranker, params, "sample_weight", index)
-        for each in held_out:
-            _weigh_queries(ranker, each.columns, "sample_weight_eval_set", each.groups)
+        _weigh_queries(ranker, params, index)
         if held_out:
             params |= {"eval_set": sets, "eval_qid": [row_codes(each.groups) for each in held_out]}
     else:
@@ -215,7 +208,6 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params, stop_by):
             params["eval_set"] = [
                 Pool(each.X, each.target, group_id=row_codes(each.groups)) for each in held_out
             ]
-    params |= _columns(held_out)
     known = [each._replace(groups=row_codes(each.groups)) for each in held_out]
     with stopping_by(stop_by, ranker, known, params) as params:
         ranker.fit(X, y, **params)
@@ -280,18 +272,18 @@ def _eval_parameters(estimator, sets):
     return {"eval_set": sets}
 
 
-def _weigh_queries(ranker, params, name, index):
+def _weigh_queries(ranker, params, index):
     """Replace weights per row by weights per query, if any; rows are in query order."""
-    if params.get(name) is None:
+    if params.get("sample_weight") is None:
         return
-    weights = np.asarray(params[name])
+    weights = np.asarray(params["sample_weight"])
     first = weights[np.cumsum(index.sizes) - index.sizes]
     if not np.array_equal(np.repeat(first, index.sizes), weights):
         raise InputError(
-            f"{type(ranker).__name__} weights whole queries: {name} must be the same for all rows "
-            "of a query."
+            f"{type(ranker).__name__} weights whole queries: sample_weight must be the same for "
+            "all rows of a query."
         )
-    params[name] = first
+    params["sample_weight"] = first
 
 
 def row_codes(index) -> np.ndarray:
@@ -315,10 +307,8 @@ def together(X, y, groups, params):
 
 def _set_together(held_out):
     """Sort the rows of a held-out set by query; its groups become a GroupIndex."""
-    X, target, index, columns = together(
-        held_out.X, held_out.target, held_out.groups, held_out.columns
-    )
-    return EvalSet(X, target, index, columns, held_out.gains[index.row_order()])
+    X, target, index, _ = together(held_out.X, held_out.target, held_out.groups, {})
+    return EvalSet(X, target, index, held_out.gains[index.row_order()])
 
 
 def raise_for_bad_columns(X, estimator, error):

@@ -1,6 +1,6 @@
 """Held-out sets for early stopping: from eval_set, or from the training queries."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import indexable
@@ -10,79 +10,52 @@ from skfilterrank._estimators.responses import is_model
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.checks import check_container, check_share, count_rows, label_array
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import fitted_end, safe_indexing
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 
-# Parameters of `fit` with an entry per row of X, each with other libraries' names of the same
-# parameter for held-out sets.
-ROWS_OF_SETS = {
-    "sample_weight": ("eval_sample_weight", "sample_weight_eval_set"),
-    "init_score": ("eval_init_score",),
-    "base_margin": ("base_margin_eval_set",),
+# Parameters of `fit` of other libraries with an entry for each row of a held-out set.
+OF_ROWS_OF_SETS = {
+    "eval_sample_weight",
+    "eval_init_score",
+    "sample_weight_eval_set",
+    "base_margin_eval_set",
 }
-_NAMES = {name for names in ROWS_OF_SETS.values() for name in names}
+_STARTS = {"init_score", "base_margin"}
 _EXPECTED = "expected (X, y), such as eval_set=(X_valid, y_valid), or a list of such pairs"
 
 
-class HeldOutSet(NamedTuple):
-    """The judged rows of a held-out set.
+class EvalSet(NamedTuple):
+    """The judged rows of a held-out set, as they are read or in the form that an estimator gets.
 
-    `ids` and `queries` hold id and number of each row's query, and `columns` are parameters of
-    `fit` with an entry for each row.
+    `groups` are query ids, or a `GroupIndex`. The target may be binary or a grade, where `gains`
+    are what a measure needs; `read_eval_set` returns the labels as the target.
     """
 
-    X: object
-    labels: np.ndarray
+    X: Any
+    target: np.ndarray
+    groups: Any
     gains: np.ndarray
-    ids: np.ndarray
-    queries: np.ndarray
-    columns: dict
 
 
-def read_eval_set(
-    eval_set, eval_groups, gains, *, needs_groups: bool, columns: dict | None = None
-) -> list[HeldOutSet]:
+def read_eval_set(eval_set, eval_groups, gains, *, needs_groups: bool) -> list[EvalSet]:
     """Read the held-out sets of `fit`; rows without a label are left out, with a warning.
 
     `gains` turns labels into gains. Without query ids each row is a separate query, or with
-    `needs_groups` an error. `columns` has one entry per set for each name.
+    `needs_groups` an error.
     """
-    sets = _sets(eval_set, eval_groups)
-    is_pair = len(sets) == 1 and _is_pair(eval_set)
-    given = {
-        name: _by_set(values, name, len(sets), is_pair) for name, values in (columns or {}).items()
-    }
-    return [
-        _read_set(X, y, ids, gains, needs_groups, {name: given[name][i] for name in given})
-        for i, (X, y, ids) in enumerate(sets)
-    ]
+    return [_read_set(X, y, ids, gains, needs_groups) for X, y, ids in _sets(eval_set, eval_groups)]
 
 
-def split_columns(fit_params) -> tuple[dict, dict]:
-    """Separate parameters of `fit` from parameters of held-out sets, which are renamed."""
-    of_sets = {
-        name.rpartition("__")[2]: value
-        for name, value in fit_params.items()
-        if name.rpartition("__")[2] in _NAMES
-    }
-    others = {k: v for k, v in fit_params.items() if k.rpartition("__")[2] not in _NAMES}
-    return others, {name: value for name, value in of_sets.items() if value is not None}
-
-
-def _by_set(values, name, n_sets, is_pair):
-    """List the values of a parameter for each held-out set; None where there is none."""
-    if isinstance(values, dict):
-        values = [values.get(number) for number in range(n_sets)]
-    elif is_pair and not (isinstance(values, list | tuple) and len(values) == 1):
-        values = [values]
-    if not isinstance(values, list | tuple) or len(values) != n_sets:
-        raise InputError(
-            f"{name} is {_described(values)}, and there are {n_sets} sets in eval_set: expected a "
-            "list with an array for each of them."
-        )
-    return values
+def refuse_own_scores(fit_params) -> None:
+    """Raise for parameters of `fit` that would need an entry for each row of held-out sets."""
+    for name, values in fit_params.items():
+        if name.rpartition("__")[2] in _STARTS and values is not None:
+            raise InputError(
+                f"{name} gives training rows scores to start from, and held-out rows would have "
+                "none: leave it out, or leave eval_set and validation_fraction out."
+            )
 
 
 def _sets(eval_set, eval_groups):
@@ -129,7 +102,7 @@ def _described(value):
     return f"one {type(value).__name__}" + ("" if shape is None else f" of shape {shape}")
 
 
-def _read_set(X, y, ids, gains, needs_groups, columns):
+def _read_set(X, y, ids, gains, needs_groups):
     """Read the judged rows of one held-out set."""
     check_container(X, "X of eval_set")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
@@ -138,20 +111,13 @@ def _read_set(X, y, ids, gains, needs_groups, columns):
     n_rows = count_rows(X, "X of eval_set")
     if len(row_gains) != n_rows:
         raise InputError(f"eval_set has {len(row_gains)} labels but its X has {n_rows} rows.")
-    columns = {name: values for name, values in columns.items() if values is not None}
-    for name, values in columns.items():
-        if count_rows(values, name) != n_rows:
-            raise InputError(
-                f"{name} has {count_rows(values, name)} entries but the X of its set in eval_set "
-                f"has {n_rows} rows."
-            )
     groups = find_groups(ids, y, X)
     if groups is None and not needs_groups:
         groups = np.arange(n_rows)
     index = check_groups(
         groups, n_rows=n_rows, name="eval_groups", carrier="the y of eval_set as a Series"
     )
-    labels, ids, queries = label_array(y), index.row_ids(), index.codes()
+    labels, ids = label_array(y), index.row_ids()
     rows = np.flatnonzero(~np.isnan(row_gains))
     if len(rows) < n_rows:
         if not len(rows):
@@ -161,10 +127,9 @@ def _read_set(X, y, ids, gains, needs_groups, columns):
             "left out.",
             DataWarning,
         )
-        X, labels, row_gains = safe_indexing(X, rows), labels[rows], row_gains[rows]
-        ids, queries = ids[rows], GroupIndex.from_groups(queries[rows]).codes()
-        columns = {name: safe_indexing(values, rows) for name, values in columns.items()}
-    return HeldOutSet(X, labels, row_gains, ids, queries, columns)
+        X, labels = safe_indexing(X, rows), labels[rows]
+        ids, row_gains = ids[rows], row_gains[rows]
+    return EvalSet(X, labels, ids, row_gains)
 
 
 def check_no_sets(eval_set) -> None:

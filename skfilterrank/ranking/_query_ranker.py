@@ -87,8 +87,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     `validation_fraction` or `eval_set` holds out, if they are told to stop early, as by
     ``early_stopping_rounds=20``. The measure is computed of the gains, not of the grades or classes
     that they learn. With several sets, XGBoost stops by the last one. They stop by their own metric
-    if you choose it (`metric` or `eval_metric`) or give weights of held-out rows, if `fit` gets no
-    query ids, and for CatBoost on a GPU.
+    if you choose it (`metric` or `eval_metric`), if `fit` gets no query ids, and for CatBoost on a
+    GPU. Rows of held-out sets have no weights or scores of their own.
 
     CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``,
     or to its constructor as a tuple: scikit-learn cannot clone a CatBoostRanker that was
@@ -162,9 +162,6 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         **fit_params
             Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
             XGBoost's ranker weights whole queries: all rows of a query must have the same weight.
-            Parameters with an entry for each row of a held-out set are lists with an array for each
-            set, in the order of its rows. These are `eval_sample_weight` and `eval_init_score` of
-            LightGBM, and `sample_weight_eval_set` and `base_margin_eval_set` of XGBoost.
 
         Returns
         -------

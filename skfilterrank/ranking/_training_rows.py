@@ -25,14 +25,18 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._early_stopping import EvalSet
 from skfilterrank.ranking._fit_with_groups import (
     clone_inside,
     cut_rows,
     fit_with_groups,
     raise_for_bad_columns,
 )
-from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
+from skfilterrank.ranking._held_out_sets import (
+    OF_ROWS_OF_SETS,
+    EvalSet,
+    read_eval_set,
+    refuse_own_scores,
+)
 from skfilterrank.ranking._time_series_split import Times
 
 
@@ -66,16 +70,9 @@ class TrainingRows:
     def with_held_out(self, rows) -> "TrainingRows":
         """Return these rows with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
-        # These parameters also apply to the scores of held-out rows.
-        starts = {
-            ROWS_OF_SETS[plain][0]: value
-            for name, value in self.fit_params.items()
-            if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
-            and value is not None
-        }
-        X, target, ids, starts = cut_rows(rows, self.X, self.target, self.ids, starts)
-        held_out = EvalSet(X, target, ids, starts, self.gains[rows])
-        return replace(self, eval_sets=[held_out])
+        refuse_own_scores(self.fit_params)
+        X, target, ids, _ = cut_rows(rows, self.X, self.target, self.ids, {})
+        return replace(self, eval_sets=[EvalSet(X, target, ids, self.gains[rows])])
 
     @property
     def n_queries(self) -> int:
@@ -166,22 +163,18 @@ def prepare_rows(
             raise InputError(text)
         warn_user(text, FitWarning)
     encoder = TargetEncoder(kind, row_gains)
-    columns: dict = {}
-    if fit_params:
-        fit_params, columns = _read_fit_params(fit_params, judged)
+    fit_params = fit_params or {}
+    _check_fit_params(fit_params, judged)
     eval_sets = []
     if eval_set is not None:
+        refuse_own_scores(fit_params)
         uses_groups = groups is not None and (
             needs_eval_groups or group_parameter(final_step(estimator)) is not None
         )
         eval_sets = [
-            EvalSet(s.X, encoder.encode(s.gains, s.labels), s.ids, s.columns, s.gains)
-            for s in read_eval_set(
-                eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
-            )
+            each._replace(target=encoder.encode(each.gains, each.target))
+            for each in read_eval_set(eval_set, eval_groups, gains, needs_groups=uses_groups)
         ]
-    elif columns:
-        raise InputError(f"{next(iter(columns))} is given without eval_set.")
     labels = label_array(y)
     hashes = hash_rows(X)
     index = _index_queries(estimator, groups, n_rows, without_groups)
@@ -198,14 +191,19 @@ def prepare_rows(
         ids=index.row_ids(),
         by_id=index.codes(),
         judged=judged,
-        fit_params=fit_params or {},
+        fit_params=fit_params,
         eval_sets=eval_sets,
     )
 
 
-def _read_fit_params(fit_params, judged):
-    """Check parameters of `fit`; return those of the rows, and those of held-out sets."""
-    fit_params, columns = split_columns(fit_params)
+def _check_fit_params(fit_params, judged):
+    """Raise for parameters of `fit` that are not passed on, and for bad weights."""
+    for name in fit_params:
+        if name.rpartition("__")[2] in OF_ROWS_OF_SETS:
+            raise InputError(
+                f"fit() got {name}, but rows of eval_set have no weights or scores of their own: "
+                "leave it out."
+            )
     for name in OTHER_EVAL_GROUPS & fit_params.keys():
         raise InputError(
             f"fit() got {name}, but expects the queries of held-out sets as eval_groups=, the "
@@ -232,7 +230,6 @@ def _read_fit_params(fit_params, judged):
                 f"{name} must hold numbers from 0 up, got {weights[bad][0]:g} for "
                 f"{counted(bad.sum(), 'judged row')}."
             )
-    return fit_params, columns
 
 
 def _refuse_rankers_in_ensembles(estimator):

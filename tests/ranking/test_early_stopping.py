@@ -168,14 +168,6 @@ def test_a_metric_of_the_user_stays(split, library):
     assert not {"forbidden@3", "CatBoostMetric"} & held.keys()
 
 
-def test_weights_of_held_out_rows_are_of_the_metrics_that_use_them(split):
-    weights = np.linspace(1, 2, len(split.held[1]))
-    ranker = QueryRanker(RANKERS["lightgbm"]).fit(
-        *split.learn, **split.sets, eval_sample_weight=[weights]
-    )
-    assert "ndcg@5" in ranker.estimator_.evals_result_["valid_0"]
-
-
 def test_the_last_of_several_sets_stops_xgboost_and_each_is_known(split):
     X, y, groups = split.held
     first = groups < "q5"
@@ -201,15 +193,11 @@ def test_the_last_of_several_sets_stops_xgboost_and_each_is_known(split):
 
 def test_xgboost_measures_rows_as_it_learns_from_them(split):
     X, y, groups = split.held
-    margin = np.linspace(-9, 9, len(y))
     coded = [np.where(table > 1, -999, table) for table in (split.learn[0], X)]
     ranker = QueryRanker(XGBRanker(**HOW, n_jobs=1, missing=-999), measure="ndcg_f@3")
-    ranker.fit(
-        coded[0], *split.learn[1:], eval_set=[(coded[1], y)], eval_groups=[groups],
-        base_margin_eval_set=[margin],
-    )  # fmt: skip
+    ranker.fit(coded[0], *split.learn[1:], eval_set=[(coded[1], y)], eval_groups=[groups])
     values, best = rounds_of(ranker, "ndcg_f@3")
-    scores = ranker.estimator_.predict(coded[1], base_margin=margin)
+    scores = ranker.estimator_.predict(coded[1])
     expected = ndcg_f_score(y, scores, groups=groups, k=3)
     assert values[best - 1] == pytest.approx(expected, abs=1e-12)
 

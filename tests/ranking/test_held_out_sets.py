@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -132,3 +133,17 @@ def test_a_fitted_ranker_keeps_no_rows(parts, ranker):
     gc.collect()
     assert reference() is None
     assert len(pickle.dumps(fitted)) < n_bytes / 2
+
+
+def test_rows_of_held_out_sets_have_no_parameters(parts):
+    train, (X, y, groups), _ = parts
+    ranker = QueryRanker(LGBMRanker(n_estimators=3, early_stopping_rounds=2, verbose=-1))
+    held_out = {"eval_set": (X, y), "eval_groups": groups}
+    with pytest.raises(InputError, match=r"got lgbm__eval_sample_weight, but rows of eval_set"):
+        clone(ranker).fit(*train, **held_out, lgbm__eval_sample_weight=[np.ones(len(y))])
+    start = np.zeros(len(train[1]))
+    with pytest.raises(InputError, match="init_score gives training rows scores to start from"):
+        clone(ranker).fit(*train, **held_out, init_score=start)
+    with pytest.raises(InputError, match="init_score gives training rows scores to start from"):
+        clone(ranker).set_params(validation_fraction=0.3).fit(*train, init_score=start)
+    clone(ranker).fit(*train, **held_out, init_score=None)
