@@ -313,8 +313,7 @@ def significant(table, form, sign):
 
 def values_of(tables):
     """Values of all methods by form."""
-    columns = {name: table["ndcg_f@3"] for name, table in tables.items()}
-    return {form: pd.Series({name: columns[name][form] for name in columns}) for form in FORMS}
+    return dict(pd.DataFrame({name: table["ndcg_f@3"] for name, table in tables.items()}).T)
 
 
 def findings(task, found, tables):
@@ -367,6 +366,7 @@ def findings(task, found, tables):
 def main():
     options = arguments(__doc__.splitlines()[0])
     warnings.filterwarnings("ignore", "No threshold but")
+    warnings.filterwarnings("ignore", "filtering is not shown to pay")
     begin = time.process_time()
     parts = []
     for task in (*semeval_tasks(options.data / "semeval2016-cqa"), generated_task()):
