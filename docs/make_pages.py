@@ -37,7 +37,7 @@ HEAD = """# Measures
 {situations}
 
 Names work as they stand in `evaluate`, `make_ranking_scorer`, `RankAndFilter(measure=...)`, on the
-command line and in ir_measures:
+command line:
 
 ```python
 >>> from skfilterrank.metrics import evaluate

@@ -101,7 +101,6 @@ __all__ = [
     "recall_paired_preference",
     "reciprocal_rank_score",
     "register_measure",
-    "register_with_ir_measures",
     "search_length",
     "stat_ap_score",
     "success_at_k_score",
@@ -113,10 +112,8 @@ __all__ = [
 
 _LATER = {
     "_scorer": ("make_ranking_scorer",),
-    "_ir_measures": ("register_with_ir_measures",),
 }
 if TYPE_CHECKING:
-    from skfilterrank.metrics._ir_measures import register_with_ir_measures
     from skfilterrank.metrics._scorer import make_ranking_scorer
 else:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__, _LATER)

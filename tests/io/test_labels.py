@@ -219,21 +219,6 @@ def test_names_that_no_file_can_carry(name, match):
         _written(qrels)
 
 
-def test_ir_measures_sees_the_marks():
-    ir_measures = pytest.importorskip("ir_measures")
-    from skfilterrank.metrics import register_with_ir_measures
-
-    ours = register_with_ir_measures()
-    qrels = list(ir_measures.read_trec_qrels(io.StringIO(MIXED)))
-    run = [ir_measures.ScoredDoc(*row) for row in RUN.itertuples(index=False)]
-    with pytest.warns(DataWarning, match="machines gave 2"):
-        ir_measures.calc_aggregate([ours.ap], qrels, run)
-    dropped = ours.ap(predicted="drop")
-    used = ours.ap(predicted="use")
-    values = ir_measures.calc_aggregate([dropped, used], qrels, run)
-    assert (values[dropped], values[used]) == (0.25, 0.5)
-
-
 TEXT = "1 0 a 1\n1 0 b -1\n1 0 c 0\n1 0 d -2\n2 0 e -1\n"
 
 

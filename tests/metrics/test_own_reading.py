@@ -15,7 +15,6 @@ from skfilterrank.metrics import (
     evaluate,
     get_measure,
     make_ranking_scorer,
-    register_with_ir_measures,
     values_of_run,
 )
 from skfilterrank.thresholds import threshold_curve
@@ -277,17 +276,3 @@ def test_ir_measures_has_the_same_values_by_the_same_names(name):
         [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
     ):
         assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
-
-
-def test_through_ir_measures():
-    ir_measures = pytest.importorskip("ir_measures")
-    measures = register_with_ir_measures()
-    qrels, run = tables()
-    wanted = {
-        measures.ap(rel=2): "ap(rel=2)",
-        measures.nDCG_f(gains="exp2") @ 5: "ndcg_f(gains=exp2)@5",
-        measures.nDCG_f(judged_only=True) @ 5: "ndcg_f(unjudged=drop)@5",
-    }
-    ours = values_of_run(qrels, run, list(wanted.values())).mean()
-    found = ir_measures.calc_aggregate(list(wanted), *as_ir_measures(qrels, run))
-    assert {wanted[key]: value for key, value in found.items()} == pytest.approx(ours.to_dict())

@@ -131,7 +131,6 @@ CALLS = {
     "judgments.estimate": _SAMPLE,
     "metrics.values_of_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "metrics.evaluate_runs": _OF_RUNS,
-    "metrics.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
     "io.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
