@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.checks import check_container, count_rows, refuse_dask
+from skfilterrank._lists.checks import as_column, check_container, count_rows, refuse_dask
 from skfilterrank._lists.cut_queries import note_queries, unwatched, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
@@ -245,9 +245,11 @@ class RankerMixin:
         refuse_dask(y, "y")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
-        index = None if groups is None else GroupIndex.from_groups(groups)
-        note_queries(self, X, index)
-        return index
+        # Without rows, X or y is to blame, which are checked later.
+        if groups is not None and len(as_column(groups, "groups", "query id")):
+            groups = GroupIndex.from_groups(groups)
+        note_queries(self, X, groups if isinstance(groups, GroupIndex) else None)
+        return groups
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import logit
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
@@ -29,7 +29,6 @@ from skfilterrank.ranking._out_of_fold import (
     split_rows,
 )
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
-from skfilterrank.thresholds import read_scores
 
 # Range of probabilities with finite log-odds; hidden rows get the lower end.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
@@ -48,14 +47,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     estimator : estimator
         A classifier, a regressor, a ranker or a Pipeline that ends in one, as in
         :class:`RankAndFilter`. It learns its own target, such as the grade, and not only whether
-        the gain is above 0. "passthrough" means that X holds scores.
+        the gain is above 0.
     method : {"isotonic", "sigmoid"}, default="isotonic"
         The curve: any rising steps (isotonic regression), or a logistic curve (Platt scaling),
         which needs fewer rows.
-    break_ties : bool, default=True
-        Whether :meth:`predict` orders rows of equal probability by their raw score, by adding less
-        than a millionth. Isotonic regression gives many rows the same probability, so their order
-        would be lost.
     target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
         Target of the estimator, as in :class:`RankAndFilter`.
     gains : None, "exp2", dict or callable, default=None
@@ -165,7 +160,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         estimator: Any,
         *,
         method: Literal["isotonic", "sigmoid"] = "isotonic",
-        break_ties: bool = True,
         target: Literal["auto", "binary", "gain", "grade", "label"] = "auto",
         gains: Any = None,
         cv: Any = None,
@@ -176,7 +170,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     ) -> None:
         self.estimator = estimator
         self.method = method
-        self.break_ties = break_ties
         self.target = target
         self.gains = gains
         self.cv = cv
@@ -184,16 +177,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.measure = measure
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _unfitted_inner(self):
-        """Return the estimator to clone and fit; for "passthrough", a ScoreColumn."""
-        is_word = isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
-        return ScoreColumn() if is_word else self.estimator
-
-    def _is_prefit(self):
-        """Tell if the estimator is fitted already, so that all rows are used for the curve."""
-        has_scores = self.estimator is not self._unfitted_inner()
-        return is_prefit(self.cv) or (has_scores and self.cv is None)
 
     @all_or_nothing
     def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:
@@ -229,12 +212,11 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             filtered, or there are fewer queries than folds.
         """
         check_choice(self.method, "method", tuple(CALIBRATORS))
-        check_choice(self.break_ties, "break_ties", (True, False))
         check_choice(self.refit, "refit", (True, False))
         check_inner(self)
-        inner, prefit = self._unfitted_inner(), self._is_prefit()
+        prefit = is_prefit(self.cv)
         data = prepare_rows(
-            inner,
+            self.estimator,
             X,
             y,
             self._find_groups(X, y, groups),
@@ -248,13 +230,13 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             "separate query, so folds may divide queries.",
         )
         self.n_unjudged_ = data.n_unjudged
-        as_labels = learns_labels(inner, self.target, prefit=prefit)
+        as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
         splits = None
         if not prefit:
             advice = "; cv='prefit' with an estimator fitted on other queries needs no folds"
             splits = split_rows(self, data, advice=advice)
-        tuning = out_of_fold(self, inner, data, self._score_gains, splits=splits)
+        tuning = out_of_fold(self, self.estimator, data, self._score_gains, splits=splits)
         self.estimator_ = tuning.estimator
         self._fit_curve(tuning.scores, data.gains[tuning.rows])
         return self
@@ -272,16 +254,15 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Probabilities, -inf where the estimator hides the row. With `break_ties` up to a
-            millionth higher than those of :meth:`predict_proba`, in the order of the raw scores.
+            Probabilities, -inf where the estimator hides the row. They are up to a millionth higher
+            than those of :meth:`predict_proba`, in the order of the raw scores: isotonic regression
+            gives many rows the same probability, so their order would be lost.
         """
         scores, good = self._scores_and_probabilities(X, groups)
-        if self.break_ties:
-            distance = (scores - self._center) / self._spread
-            with np.errstate(invalid="ignore"):
-                squeezed = 0.5 + 0.5 * distance / (1.0 + np.abs(distance))
-            good = good + LEAST_PROBABILITY * squeezed
-        return np.where(scores == -np.inf, -np.inf, good)
+        distance = (scores - self._center) / self._spread
+        with np.errstate(invalid="ignore"):
+            squeezed = 0.5 + 0.5 * distance / (1.0 + np.abs(distance))
+        return np.where(scores == -np.inf, -np.inf, good + LEAST_PROBABILITY * squeezed)
 
     def predict_proba(self, X, groups=None) -> np.ndarray:
         """Compute the probability that the gain of each row is above 0, and that it is not.
@@ -361,65 +342,4 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         tags = super().__sklearn_tags__()
         # For code that reads `predict_proba`; the estimator type is still not "classifier".
         tags.classifier_tags = ClassifierTags(multi_class=False)
-        return tags
-
-
-PASSTHROUGH = "passthrough"
-
-
-class ScoreColumn(RegressorMixin, BaseEstimator):
-    """A regressor that returns the scores that X holds.
-
-    X is one score per row, in one dimension or in one column, or a table with a column "score".
-    Scores are numbers, -inf where a row is filtered already.
-
-    See Also
-    --------
-    CalibratedRanker : Uses it as the estimator of ``CalibratedRanker("passthrough")``.
-
-    Examples
-    --------
-    >>> from skfilterrank.ranking._calibrated_ranker import ScoreColumn
-    >>> ScoreColumn().fit([0.5, 2.0]).predict([[1.0], [3.0]])
-    array([1., 3.])
-    """
-
-    def fit(self, X, y=None) -> Self:
-        """Check that X holds scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores.
-        y : object, default=None
-            Not used.
-
-        Returns
-        -------
-        self : ScoreColumn
-            The estimator.
-        """
-        self.predict(X)
-        return self
-
-    def predict(self, X) -> np.ndarray:
-        """Return the scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            The same scores.
-        """
-        scores, *_ = read_scores("CalibratedRanker", X, name="X")
-        return scores.astype(np.float64, copy=False)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = True
-        tags.requires_fit = tags.target_tags.required = False
         return tags

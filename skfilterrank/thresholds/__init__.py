@@ -18,7 +18,6 @@ from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._judged_scores import JudgedScores as JudgedScores
 from skfilterrank.thresholds._judged_scores import name_unit as name_unit
 from skfilterrank.thresholds._judged_scores import number_clusters as number_clusters
-from skfilterrank.thresholds._judged_scores import read_scores as read_scores
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._queries_needed import queries_needed

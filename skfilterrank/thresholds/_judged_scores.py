@@ -211,9 +211,7 @@ def unit_of(scores: np.ndarray) -> float:
     return float(np.ldexp(1.0, min(-int(np.frexp(largest)[1]), 1000)))
 
 
-def read_scores(
-    owner: str, scores, n_more: int | None = 0, *, name: str = "scores"
-) -> tuple[np.ndarray, np.ndarray, list]:
+def read_scores(owner: str, scores, n_more: int | None = 0) -> tuple[np.ndarray, np.ndarray, list]:
     """Read the score of each row, and other columns with their names.
 
     `owner` is the name of the threshold's class. `n_more` is the largest number of other columns;
@@ -224,8 +222,8 @@ def read_scores(
             "scores are Rows, which a threshold cannot return scores or places for. Pass arrays "
             "of whole lists, some at a time."
         )
-    column, others, names = _split_columns(scores, n_more, owner, name)
-    column = check_level_scores(column, name=name)
+    column, others, names = _split_columns(scores, n_more, owner)
+    column = check_level_scores(column, name="scores")
     if column.dtype == bool:
         column = column.astype(np.float64)
     more = np.empty((len(column), len(others)))
@@ -234,7 +232,7 @@ def read_scores(
     return column, more, names
 
 
-def _split_columns(scores, n_more, owner, argument) -> tuple[object, list, list]:
+def _split_columns(scores, n_more, owner) -> tuple[object, list, list]:
     """Return the column of scores, and the other columns with their names."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
@@ -251,13 +249,13 @@ def _split_columns(scores, n_more, owner, argument) -> tuple[object, list, list]
                 and is_numeric_dtype(scores[names[0]])
             ):
                 raise InputError(
-                    f"{argument} has a column {brief(names[0])} beside {SCORE!r}. Name it "
+                    f"scores has a column {brief(names[0])} beside {SCORE!r}. Name it "
                     f"{FILTER_SCORE!r} if it is a second score, or leave it out."
                 )
             names = [FILTER_SCORE] if n_more and FILTER_SCORE in found else []
         if own is None or (own != SCORE and n_more is not None and len(names) > n_more):
             raise InputError(
-                f"{argument} must have one column, or one named {SCORE!r}, got the columns "
+                f"scores must have one column, or one named {SCORE!r}, got the columns "
                 f"{brief_list(found)}. Name the column of the score {SCORE!r} and that of a second "
                 f"score {FILTER_SCORE!r}, or put a model that learns from features into "
                 "RankAndFilter."
@@ -273,12 +271,12 @@ def _split_columns(scores, n_more, owner, argument) -> tuple[object, list, list]
         return scores, [], []
     if n_more == 0 and shape[1] == 2:
         raise InputError(
-            f"{argument} has two columns, but {owner} reads one score. Use a TunedThreshold or a "
+            f"scores has two columns, but {owner} reads one score. Use a TunedThreshold or a "
             "CertifiedThreshold, or give the column of the score."
         )
     if not 1 <= shape[1] <= 1 + (n_more or 0):
         raise InputError(
-            f"{argument} must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give "
+            f"scores must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give "
             "the column of the score, or put a model that learns from features into RankAndFilter."
         )
     array = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)

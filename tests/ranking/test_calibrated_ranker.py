@@ -79,13 +79,6 @@ class TestOrder:
         assert (found <= good + 1e-6).all()
         assert (found <= 1).all()
 
-    def test_ties_may_be_kept(self):
-        scores, labels = [1, 2, 3, 4], [-1, 1, -1, 2]
-        model = prefit(scores, labels, break_ties=False)
-        np.testing.assert_array_equal(
-            model.predict(as_column(scores)), model.predict_proba(as_column(scores))[:, 1]
-        )
-
     def test_a_threshold_filters_alike_with_ties_and_without(self):
         scores, labels = [1, 2, 3, 4], [-1, 1, -1, 2]
         kept = prefit(scores, labels).predict(as_column(scores)) >= 0.5
@@ -311,7 +304,6 @@ class TestBadInput:
         ("options", "message"),
         [
             ({"method": "platt"}, "method must be one of 'isotonic', 'sigmoid', got 'platt'"),
-            ({"break_ties": 1}, "break_ties must be one of True, False, got 1"),
             ({"refit": "auto"}, "refit must be one of True, False, got 'auto'"),
             ({"target": "sign"}, "target must be one of"),
             ({"cv": "fit"}, "cv must be None"),
