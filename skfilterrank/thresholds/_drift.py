@@ -75,69 +75,52 @@ class Calibration:
         share_shown = float(np.count_nonzero(shown & is_scored) / np.count_nonzero(is_scored))
         return cls(quantiles, share_shown, effective_lists(sizes))
 
-    def can_compare(self, sizes) -> bool:
-        """Tell whether both the fit and the new data have enough lists."""
-        return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
+    def scale(self, scores, sizes, threshold=None) -> tuple[list[Fact], str | None]:
+        """Compare median, spread, and the share at or above a threshold; describe a difference.
 
-    def of_scale(self, scores, sizes, threshold=None) -> list[Fact]:
-        """Compare median and spread of the scores, and their share at or above a threshold.
-
-        If a threshold has at least a quarter of the old scores on each side, all new scores on one
-        side is a difference, too.
+        A threshold with at least a quarter of the calibration scores on each side has some new
+        scores on each side, too.
         """
         scores, own = scores[scores > -np.inf], self.quantiles
         found = np.quantile(scores, LEVELS) if len(scores) else np.full(len(LEVELS), np.nan)
-        low, high = self._of_spread()
+        low, high = _INNER if own is None or own[_INNER[0]] < own[_INNER[1]] else _OUTER
         median = Fact("median_score", float(found[5]))
         spread = Fact("score_spread", float(found[high] - found[low]))
         above = Fact("share_above")
         if threshold is not None and len(scores):
-            share = np.count_nonzero(scores >= threshold) / len(scores)
-            above = above._replace(observed=share)
+            above = above._replace(observed=np.count_nonzero(scores >= threshold) / len(scores))
         if own is None or not np.isfinite(own).all() or own[0] == own[-1]:
-            return [median, spread, above]
+            return [median, spread, above], None
         usual = float(own[high] - own[low])
         median = median._replace(calibration=float(own[5]))
         spread = spread._replace(calibration=usual)
         if threshold is not None:
-            below = float(np.interp(threshold, own, LEVELS))
-            above = above._replace(calibration=1.0 - below)
-        if len(scores) and self.can_compare(sizes):
+            above = above._replace(calibration=1.0 - float(np.interp(threshold, own, LEVELS)))
+        text = None
+        if len(scores) and min(self.n_queries, effective_lists(sizes)) >= _ENOUGH:
             median = median._replace(lower=float(own[1]), upper=float(own[9]))
             if usual > 0:
                 spread = spread._replace(lower=usual / _SPREAD_FACTOR, upper=usual * _SPREAD_FACTOR)
             if threshold is not None and own[4] < threshold <= own[6]:
                 n = len(scores)
                 above = above._replace(lower=1 / n, upper=(n - 1) / n)
-        return [median, spread, above]
-
-    def _of_spread(self):
-        """Return the positions of the quantiles that give the spread."""
-        own = self.quantiles
-        return _INNER if own is None or own[_INNER[0]] < own[_INNER[1]] else _OUTER
-
-    def difference(self, scores, sizes, threshold=None) -> str | None:
-        """Describe a clear difference in scale; None without one, or with too few lists."""
-        own = self.quantiles
-        if own is None or not self.can_compare(sizes):
-            return None
-        median, spread, above = self.of_scale(scores, sizes, threshold)
-        low, high = self._of_spread()
-        if median.warns or spread.warns:
-            found = np.quantile(scores[scores > -np.inf], LEVELS)
-            share = 100 * (LEVELS[high] - LEVELS[low])
-            return (
-                f"{share:.0f} % of them lie from {found[low]:.4g} to {found[high]:.4g}, with "
-                f"median {found[5]:.4g}; in the fit from {own[low]:.4g} to {own[high]:.4g}, with "
-                f"median {own[5]:.4g}"
-            )
-        if above.warns:
-            side = "below" if above.observed == 0 else "at or above"
-            return (
-                f"all of them are {side} the threshold {threshold:.4g}, which had at least a "
-                "quarter of those scores on each side"
-            )
-        return None
+            if median.warns or spread.warns:
+                text = (
+                    f"{100 * (LEVELS[high] - LEVELS[low]):.0f} % of them lie from {found[low]:.4g} "
+                    f"to {found[high]:.4g}, with median {found[5]:.4g}; in the fit from "
+                    f"{own[low]:.4g} to {own[high]:.4g}, with median {own[5]:.4g}"
+                )
+            elif above.warns:
+                text = (
+                    f"all of them are {'below' if above.observed == 0 else 'at or above'} the "
+                    f"threshold {threshold:.4g}, which had at least a quarter of those scores on "
+                    "each side"
+                )
+        return [median, spread, above], text and (
+            "The scores are not on the scale of those that the threshold was chosen on: "
+            f"{text}. Give scores of the same kind, such as probabilities for probabilities and "
+            "logits for logits, or fit again."
+        )
 
     def of_shown(self, shown, scores, sizes) -> Fact:
         """Compare the share of shown documents, by Hoeffding's bound for means over lists."""
@@ -178,14 +161,10 @@ class ThresholdCheck(Result):
     def of(cls, model, scores, shown, index: GroupIndex | None) -> "ThresholdCheck":
         """Compare scores and shown rows with the calibration; queries are None without rows."""
         sizes = np.empty(0) if index is None else scored_sizes(scores, index)
-        calibration = vars(model).get("calibration_")
-        others, sentences = _of_sizes(model, sizes), []
-        if others.warns:
-            sentences.append(_size_sentence(model, sizes))
-        known = calibration or Calibration(None, np.nan, np.nan)
-        scale = known.of_scale(scores, sizes, model.threshold_)
-        if text := known.difference(scores, sizes, model.threshold_):
-            sentences.append(_scale_sentence(text))
+        known = vars(model).get("calibration_") or Calibration(None, np.nan, np.nan)
+        others, *sentences = _compared_sizes(model, sizes)
+        scale, text = known.scale(scores, sizes, model.threshold_)
+        sentences += [text] if text else []
         share = known.of_shown(shown, scores, sizes)
         if share.warns:
             sentences.append(
@@ -231,26 +210,21 @@ class ThresholdCheck(Result):
         return " ".join(told)
 
 
-def _of_sizes(model, sizes) -> Fact:
-    """Compare the share of lists that are clearly longer or shorter than the usual ones."""
+def _compared_sizes(model, sizes) -> list:
+    """Compare the share of lists that are clearly longer or shorter than the usual ones.
+
+    A sentence follows the fact if it warns.
+    """
     low, high = getattr(model, "list_sizes_", (np.nan, np.nan))
     if not len(sizes) or np.isnan(low):
-        return Fact("other_sizes")
-    share = float(np.mean(_are_others(sizes, low, high)))
+        return [Fact("other_sizes")]
+    others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
+    share = len(others) / len(sizes)
     if len(sizes) < _ENOUGH:
-        return Fact("other_sizes", share, _ORDINARY)
-    return Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
-
-
-def _are_others(sizes, low, high):
-    """Return a mask of the lists that are clearly shorter or longer than usual ones."""
-    return (sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)
-
-
-def _size_sentence(model, sizes) -> str:
-    """Say which sizes the lists have, and what to do."""
-    low, high = model.list_sizes_
-    others = sizes[_are_others(sizes, low, high)]
+        return [Fact("other_sizes", share, _ORDINARY)]
+    fact = Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
+    if not fact.warns:
+        return [fact]
     advice = (
         "The best threshold depends on the size of a list: pass whole lists, or use "
         f"ExpectedThreshold, which adapts to it, instead of {type(model).__name__}."
@@ -260,33 +234,22 @@ def _size_sentence(model, sizes) -> str:
             "The guarantee need not hold for such lists: pass lists as in calibration, or "
             "calibrate again on judged queries with lists like these."
         )
-    return (
-        f"{100 * len(others) / len(sizes):.0f} % of the lists have other sizes (median "
-        f"{np.median(others):g} documents) than those the threshold was chosen on "
-        f"({low:g} to {high:g}). {advice}"
-    )
-
-
-def _scale_sentence(difference) -> str:
-    """Say that the scores are on another scale, and what to do."""
-    return (
-        f"The scores are not on the scale of those that the threshold was chosen on: {difference}. "
-        "Give scores of the same kind, such as probabilities for probabilities and logits for "
-        "logits, or fit again."
-    )
+    return [
+        fact,
+        f"{100 * share:.0f} % of the lists have other sizes (median {np.median(others):g} "
+        f"documents) than those the threshold was chosen on ({low:g} to {high:g}). {advice}",
+    ]
 
 
 def differences(model, scores: np.ndarray, index: GroupIndex | None) -> list[str]:
     """Return sentences on sizes of lists and scale of scores that differ from those of the fit."""
-    found = []
     sizes = _sizes_of_lists(model, scores, index)
-    if index is not None and _of_sizes(model, sizes).warns:
-        found.append(_size_sentence(model, sizes))
-    calibration = vars(model).get("calibration_")
-    if calibration is not None:
-        text = calibration.difference(scores, sizes, model.threshold_)
-        if text is not None:
-            found.append(_scale_sentence(text))
+    if len(sizes) < _ENOUGH:
+        return []
+    found = [] if index is None else _compared_sizes(model, sizes)[1:]
+    if (calibration := vars(model).get("calibration_")) is not None:
+        _, text = calibration.scale(scores, sizes, model.threshold_)
+        found += [text] if text else []
     return found
 
 
