@@ -175,7 +175,7 @@ def generated():
 
 def certificate_of(curve, lists, promises, every, confidence, clusters=None, unit=None):
     """The certificate of lists by steps that are known; a ValueError where there is none."""
-    units = Units.of(lists, clusters=clusters, name=unit)
+    units = Units.of(lists.index, lists.scores, clusters, unit)
     tests = make_tests(promises, every, units, confidence)
     found = certify(tests, curve, lists.scores)
     bounds = {test.risk.name: test.found(found[0]) for test in tests}

@@ -189,11 +189,3 @@ def ties_worst_first(gains, scores, index) -> np.ndarray:
 def ends_behind(most, parsed) -> bool:
     """Tell whether lists of at most `most` documents are long enough for a measure's cut-off."""
     return most is None or (parsed.k is not None and parsed.k <= most)
-
-
-def shown_at_most(lists, most):
-    """Hide all but the first documents of lists; of tied documents the worst are shown."""
-    if most is None:
-        return lists
-    hidden = places(lists.scores, lists.index, lists.gains) >= most
-    return lists.replace(scores=np.where(hidden, -np.inf, lists.scores))

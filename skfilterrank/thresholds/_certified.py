@@ -1,22 +1,20 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists.checks import check_share
-from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.prefixes import ends_behind, shown_at_most
+from skfilterrank._lists.prefixes import ends_behind
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
 from skfilterrank.thresholds._conditions import UNSEEN, about_hidden
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
+from skfilterrank.thresholds._cuts import Caps
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
@@ -24,58 +22,6 @@ from skfilterrank.thresholds._threshold import BaseThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import check_rule, cut_of_scores
 from skfilterrank.thresholds._two_scores import ByRatio
-
-
-class _Path(NamedTuple):
-    """Lists on their way from showing nothing to showing everything.
-
-    Attributes
-    ----------
-    lists : RankedLists
-        Lists as the risks see them.
-    keys : ndarray or None
-        Level of each row; None if these are the scores.
-    entries : EntryValues
-        Values of the measure.
-    given : dict
-        Further arguments for the losses of the risks.
-    between : ndarray or None
-        Scores between which the threshold may lie, if other than those of `lists`.
-    find_unjudged : callable
-        Finds the unjudged documents that could change risks above a level.
-    """
-
-    lists: RankedLists
-    keys: np.ndarray | None
-    entries: EntryValues
-    given: dict
-    between: np.ndarray | None
-    find_unjudged: Callable
-
-
-def _path(cut, judged, found, parsed, most) -> _Path:
-    """Make the path of one score, or of the keys of two."""
-    if cut.is_score:
-        lists, is_whole = shown_at_most(judged.lists, most), ends_behind(most, parsed)
-        ranked = judged.lists if is_whole else lists
-        entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
-
-        def find(risks, above):
-            given = {"scores": judged.scores, "most": most, "above": above}
-            return find_unjudged(lists, risks, names=judged.names, **given)
-
-        return _Path(lists, None, entries, {}, judged.scores if is_whole else None, find)
-    lists, keys = cut.lists_of(judged, found), found.keys
-
-    def find_anywhere(risks, above):
-        # Rows may enter anywhere in a list, so places in the order of keys are not places in the
-        # list.
-        return find_unjudged(
-            lists, risks, names=judged.names, scores=keys, above=above, anywhere=True
-        )
-
-    entries = EntryValues.of(lists, parsed, keys, most=most)
-    return _Path(lists, keys, entries, {"keys": keys, "most": most}, None, find_anywhere)
 
 
 class CertifiedThreshold(BaseThreshold):
@@ -338,44 +284,55 @@ class CertifiedThreshold(BaseThreshold):
 
     def _find_level(self, judged, parsed):
         _check_each_once(judged)
-        cut, risks, sure = self.cut_, self._read_risks(), self.confidence_level
-        n_apart = 0
+        cut, most, n_apart = self.cut_, self.caps_.most, 0
         if isinstance(cut, ByRatio):
             judged, n_apart = cut.learn_apart(judged)
         found = cut.capped(
             cut.served_keys(judged.scores, judged.more, judged.index), judged.index, self.caps_
         )
-        path = _path(cut, judged, found, parsed, self.caps_.most)
-        self.threshold_curve_ = ThresholdCurve.of(path.entries, parsed)
-        units = Units.of(
-            path.lists, path.keys, None if judged.unit is None else judged.clusters, judged.unit
-        )
-        rows = path.lists.scores if path.keys is None else path.keys
-        counted = CountedQueries.with_labels(path.lists, rows, units.answer_at)
+        # A measure that ends before the cap is that of whole lists.
+        is_whole = cut.is_score and ends_behind(most, parsed)
+        entries = cut.entries(judged, found, parsed, Caps() if is_whole else self.caps_)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
+        lists = cut.lists_of(judged, found)
+        levels, given = lists.scores, {}
+        if not cut.is_score:
+            levels, given = found.keys, {"keys": found.keys, "most": most}
+        clusters = None if judged.unit is None else judged.clusters
+        units = Units.of(judged.index, levels, clusters, judged.unit)
+        counted = CountedQueries.with_labels(lists, levels, units.answer_at)
+        risks = self._read_risks()
         every = [
-            risk.steps(path.lists, judged.labels, counts=counted.of(risk), **path.given)
-            for risk in risks
+            risk.steps(lists, judged.labels, counts=counted.of(risk), **given) for risk in risks
         ]
-        tests = make_tests(risks, every, units, sure, self.caps_.most, counted)
-        threshold, value = certify(tests, self.threshold_curve_, rows, between=path.between)
+        tests = make_tests(risks, every, units, self.confidence_level, most, counted)
+        between = judged.scores if is_whole else levels
+        threshold, value = certify(tests, self.threshold_curve_, levels, between=between)
         counted.warn(risks, units.answer_at)
         warn_of_copies(judged.lists, judged.clusters)
-        to_judge = path.find_unjudged(risks, max(test.lower for test in tests))
+        to_judge = find_unjudged(
+            lists,
+            risks,
+            scores=judged.scores if cut.is_score else levels,
+            most=most if cut.is_score else None,
+            above=max(test.lower for test in tests),
+            names=judged.names,
+            anywhere=not cut.is_score,
+        )
         shown = cut.shown(found, threshold, judged.index, self.caps_) > -np.inf
+        # The queries that the model of the scores has seen are not known.
         self.certificate_ = make_certificate(
             {test.risk.name: test.found(threshold) for test in tests},
-            *(units, path.lists, sure),
+            *(units, lists, self.confidence_level),
             (threshold, parsed.higher_better(value)),
             to_judge,
-            max_shown=self.caps_.most,
+            max_shown=most,
             rule=getattr(cut, "rule", None),
             n_apart=n_apart,
-        )
-        # The queries that the model of the scores has seen are not known.
-        self.certificate_ = self.certificate_.with_conditions(about_hidden(shown), UNSEEN)
+        ).with_conditions(about_hidden(shown), UNSEEN)
         self.level_ = threshold
-        _warn_if_all_hidden(shown, found.keys, judged)
-        return judged, found, path.entries
+        _warn_if_all_hidden(shown, levels, judged)
+        return judged, found, entries
 
     def _compare(self, judged, parsed, found, entries, values):
         """Compare nothing: the certificate holds the bounds for new queries."""

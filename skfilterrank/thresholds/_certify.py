@@ -117,7 +117,7 @@ def risk_certificate(
     lists = lists.replace(index=index)
     numbers, unit = number_clusters(clusters, given), name_unit(clusters)
     numbers = clusters_by_content(numbers, given, *content)[np.argsort(keys)]
-    units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
+    units = Units.of(index, lists.scores, None if unit is None else numbers, unit)
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}
     for risk in risks:

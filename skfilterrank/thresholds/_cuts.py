@@ -156,6 +156,10 @@ class Cut:
             keys[place >= most] = -np.inf
         return found._replace(keys=keys)
 
+    def lists_of(self, judged: JudgedScores, found: Keys):
+        """Return judged lists in the order of shown rows, without rows that are never shown."""
+        return judged.lists.replace(scores=np.where(np.isneginf(found.keys), -np.inf, found.order))
+
     def entries(self, judged: JudgedScores, found: Keys, parsed, caps: Caps) -> EntryValues:
         """Measure each list as its rows enter in falling order of capped keys."""
         lists = judged.lists.with_ties(parsed.measure.ties[0])

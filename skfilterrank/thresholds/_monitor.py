@@ -386,7 +386,7 @@ class RiskMonitor:
                     f"clusters is missing: this monitor counts each {self._unit} once. Pass the "
                     f"{self._unit} of each query by clusters=."
                 )
-            return Units.of(lists), []
+            return Units.of(lists.index, lists.scores), []
         if self._unit is None and any(watched.counts for watched in self._watched):
             raise InputError(
                 "clusters is given, but this monitor has counted queries one by one before. Begin "
@@ -408,7 +408,7 @@ class RiskMonitor:
                 f"Each {name} counts once. Give all of its queries in one update, and leave out "
                 "queries that come later."
             )
-        return Units.of(lists, clusters=numbers, name=name), names
+        return Units.of(lists.index, lists.scores, numbers, name), names
 
     @property
     def levels(self) -> dict[str, float]:

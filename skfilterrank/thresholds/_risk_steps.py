@@ -282,10 +282,10 @@ class Units:
     name: str | None = None
 
     @classmethod
-    def of(cls, lists, keys=None, clusters=None, name=None) -> "Units":
-        """Make the units of ranked lists; `keys` are levels of the rows other than scores."""
-        answer_at = np.full(lists.index.n_queries, -np.inf)
-        np.maximum.at(answer_at, lists.index.codes(), lists.scores if keys is None else keys)
+    def of(cls, index, keys, clusters=None, name=None) -> "Units":
+        """Make the units of queries whose rows have keys."""
+        answer_at = np.full(index.n_queries, -np.inf)
+        np.maximum.at(answer_at, index.codes(), keys)
         return cls(answer_at, clusters, name)
 
     def of_risk(self, steps: Steps, risk) -> Steps:

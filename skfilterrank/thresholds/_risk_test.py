@@ -3,7 +3,6 @@
 import numpy as np
 
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskBound
@@ -140,23 +139,15 @@ class RiskTest:
     def _raise_impossible(self):
         """Raise if even the safest threshold does not keep the risk."""
         risk, steps = self.risk, self.steps
-        what = f"the risk {brief(risk.name)} cannot be kept at {risk.max_risk:g}"
-        mean = f"{steps.start.mean():.3g}"
-        if risk.name == "false_reject_rate" and self.most is not None:
-            raise InputError(
-                f"{what}: showing at most {counted(self.most, 'document')} of each query hides "
-                f"{mean} of the good documents at every threshold. Raise its level or the cut-off "
-                "of the other risks."
-            )
-        if risk.name == "false_reject_rate":
-            raise InputError(
-                f"{what}: scores of -inf hide {mean} of the good documents at every threshold. "
-                "Score these documents, or raise its level."
-            )
-        where = "everything" if steps.is_upward else "nothing"
+        where = "shows nothing"
+        if steps.is_upward:
+            where = "hides only documents with a score of -inf"
+            if self.most is not None:
+                where += f", and those after the first {self.most} of a query"
         raise InputError(
-            f"{what}: it is {mean} on the calibration queries at the safest threshold, where "
-            f"{where} is shown. Raise its level, or use a better model."
+            f"the risk {brief(risk.name)} cannot be kept at {risk.max_risk:g}: it is "
+            f"{steps.start.mean():.3g} on the calibration queries at the safest threshold, which "
+            f"{where}. Raise its level or the cut-off of other risks, or use a better model."
         )
 
     def warn_if_trivial(self, scores) -> None:

@@ -73,8 +73,7 @@ class ByHarm(Cut):
 
     def lists_of(self, judged: JudgedScores, found: Keys):
         """Return judged lists in the order of shown rows."""
-        scores = np.where(np.isneginf(judged.scores), -np.inf, found.order)
-        return judged.lists.replace(scores=scores, ties="stable")
+        return super().lists_of(judged, found).with_ties("stable")
 
     def entries(self, judged, found, parsed, caps):
         """Measure each list as rows enter at their places."""

@@ -215,7 +215,7 @@ class TestNoMoreIsShownThanCovered:
         risk = model.certificate_.risks["false_reject_rate"]
         assert risk.observed == pytest.approx(rate.mean())
         model.set_params(risks={"any_forbidden@1": 0.5, "false_reject_rate": 0.1})
-        with pytest.raises(InputError, match=r"at most 1 document of each query hides 0.*good"):
+        with pytest.raises(InputError, match=r"it is 0\.8.*those after the first 1 of a"):
             model.fit(data.bayes_scores, data.y, groups=data.groups)
 
     def test_a_fixed_threshold(self, data):

@@ -26,7 +26,10 @@ from skfilterrank.thresholds._risks import (
     read_risks,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries"),
+    pytest.mark.filterwarnings("ignore:queries without a judged document"),
+]
 RISKS = ("any_forbidden", "forbidden", "false_reject_rate")
 
 
@@ -59,7 +62,7 @@ def test_losses_of_units_at_every_threshold(rows, risk, per_cluster):
     raw = read.steps(lists, y)
     n_queries = lists.index.n_queries
     clusters = None if per_cluster is None else np.arange(n_queries)[::-1] // per_cluster
-    units = Units.of(lists, clusters=clusters, name=(clusters is not None and "user") or None)
+    units = Units.of(lists.index, scores, clusters, None if clusters is None else "user")
     steps = units.of_risk(raw, read)
     counted = counts(risk, y, groups)
     assert raw.n_queries == counted.sum()
