@@ -488,6 +488,11 @@ def check_sample(wanted, labels, probabilities) -> None:
         )
 
 
+def with_own_labels(wanted) -> dict:
+    """Return the measures that need no label, or only whether people judged a document."""
+    return {text: each for text, each in wanted.items() if each.measure.name in _WITHOUT_LABELS}
+
+
 def refuse_sample() -> None:
     """Raise where judgments of all documents were expected."""
     raise InputError(

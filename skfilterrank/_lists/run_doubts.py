@@ -119,7 +119,9 @@ def unjudged_share(aligned, parsed) -> float:
         places = np.arange(len(is_seen)) - np.repeat(index.starts, index.sizes)
         is_seen &= places < parsed.k
     n_seen = np.count_nonzero(is_seen)
-    return float(np.count_nonzero(np.isnan(aligned.y_true[is_seen])) / n_seen) if n_seen else 0.0
+    # A drawn label is one, in each of its sets.
+    labels = aligned.label_sets[0]
+    return float(np.count_nonzero(np.isnan(labels[is_seen])) / n_seen) if n_seen else 0.0
 
 
 def warn_of_unjudged_lists(shares: dict, parsed) -> None:

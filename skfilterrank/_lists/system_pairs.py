@@ -89,6 +89,10 @@ class PairFigures:
     interval_of: str = "mean difference"
     # Smallest p value that the test can give with this number of queries.
     smallest_p: float = 0.0
+    # Interval for these queries and share of variance by drawn label sets; None for other values.
+    low_these: np.ndarray | None = None
+    high_these: np.ndarray | None = None
+    share_of_draws: np.ndarray | None = None
 
     @classmethod
     def join(cls, parts):

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
+from skfilterrank._lists.drawn_means import drawn_means
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.results import (
     PAPER_FORMATS,
@@ -43,6 +44,8 @@ from skfilterrank.comparison._system_tests import (
 from skfilterrank.exceptions import InputError, brief
 
 _OF_MATRIX = ("p_adjusted", "p_value", "difference", "effect_size", "low", "high")
+# The other end of an interval, which takes its place where the systems of a pair are exchanged.
+_MIRRORED = {"low": "high", "high": "low", "low_these": "high_these", "high_these": "low_these"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +94,12 @@ class PairwiseComparison(Result):
         test ignore these queries.
     smallest_p : float
         Smallest possible p value for this number of queries and resamples; 0 if there is no bound.
+    low_these, high_these : ndarray of shape (n_pairs,), or None
+        For values by drawn label sets, the interval of the mean difference for these queries, whose
+        labels alone are uncertain; `low` and `high` are the one for queries in general. None for
+        other values.
+    share_of_draws : ndarray of shape (n_pairs,), or None
+        Share of the variance for queries in general that the drawn labels cause.
     """
 
     scores: SystemScores
@@ -112,6 +121,9 @@ class PairwiseComparison(Result):
     smallest_p: float
     title: str
     is_family_wise: bool
+    low_these: np.ndarray | None = None
+    high_these: np.ndarray | None = None
+    share_of_draws: np.ndarray | None = None
 
     _display = "PairwiseComparisonDisplay"
 
@@ -150,7 +162,8 @@ class PairwiseComparison(Result):
             low, high : float
                 Student's t interval of the mean of this system alone, with the confidence 1 -
                 `alpha` of the comparison. It is cut at the ends of the range of the measure. If
-                much is cut, there are too few queries for a t interval. Intervals of two systems
+                much is cut, there are too few queries for a t interval. By drawn label sets it
+                includes the error of the draws. Intervals of two systems
                 may overlap although the systems differ significantly: hard queries make both means
                 uncertain, but not the difference of the means.
             n_wins, n_losses : int
@@ -170,9 +183,10 @@ class PairwiseComparison(Result):
         scores, better = self.scores, self.better(alpha)
         winner = np.where(better > 0, self.first, self.second)[better != 0]
         loser = np.where(better > 0, self.second, self.first)[better != 0]
-        means = scores.values.mean(axis=1)
-        error = scores.values.std(axis=1, ddof=1) / np.sqrt(scores.n_queries)
-        reach = t.ppf(1 - self.alpha / 2, scores.n_queries - 1) * error
+        sets = scores.sets
+        found = drawn_means(sets.mean(axis=2), sets.std(axis=2, ddof=1), scores.n_queries)
+        means, error = found.mean, found.total / np.sqrt(scores.n_queries)
+        reach = t.ppf(1 - self.alpha / 2, found.degrees) * error
         least, greatest = range_of(scores)
         table = pd.DataFrame(
             {
@@ -227,9 +241,10 @@ class PairwiseComparison(Result):
         behind = place[self.first] > place[self.second]
         turned = np.where(effect == 0, behind, effect < 0)
         table = self.to_frame().drop(columns="n_tied").assign(significant=self.significant(alpha))
-        sides, ends = ["first", "second"], ["low", "high"]
+        sides, ends = ["first", "second"], [name for name in _MIRRORED if name in table]
+        mirrored = [_MIRRORED[name] for name in ends]
         table.loc[turned, sides] = table.loc[turned, sides[::-1]].to_numpy()
-        table.loc[turned, ends] = -table.loc[turned, ends[::-1]].to_numpy()
+        table.loc[turned, ends] = -table.loc[turned, mirrored].to_numpy()
         table.loc[turned, ["difference", "effect_size"]] *= -1.0
         table[["difference", *ends, "effect_size"]] += 0.0
         places = order[table["second"]], order[table["first"]]
@@ -285,7 +300,7 @@ class PairwiseComparison(Result):
         table = np.full((self.scores.n_systems,) * 2, np.nan)
         np.fill_diagonal(table, 1.0 if is_p else 0.0)
         table[self.first, self.second] = getattr(self, what)
-        mirrored = getattr(self, {"low": "high", "high": "low"}.get(what, what))
+        mirrored = getattr(self, _MIRRORED.get(what, what))
         table[self.second, self.first] = (mirrored if is_p else -mirrored) + 0.0
         systems = pd.Index(self.scores.systems, name="system")
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
@@ -296,6 +311,7 @@ class PairwiseComparison(Result):
         "first" and "second" hold the names of the systems.
         """
         names = np.array(self.scores.systems, dtype=object)
+        of_draws = ("low_these", "high_these", "share_of_draws") * (self.low_these is not None)
         return pd.DataFrame(
             {
                 "first": names[self.first],
@@ -308,6 +324,7 @@ class PairwiseComparison(Result):
                 "p_adjusted": self.p_adjusted,
                 "n_tied": self.n_tied,
             }
+            | {name: getattr(self, name) for name in of_draws}
         )
 
     @property
@@ -346,13 +363,19 @@ class PairwiseComparison(Result):
     def _table(self):
         names = np.array(self.scores.systems, dtype=object)
         decimal = f"{{:.{_digits(self.difference)}f}}".format
+
+        def intervals(lows, highs):
+            return [f"[{decimal(low)}, {decimal(high)}]" for low, high in zip(lows, highs)]
+
         table = {
             "first": names[self.first],
             "second": names[self.second],
             "difference": list(map(decimal, self.difference)),
-            self.interval_name: [
-                f"[{decimal(low)}, {decimal(high)}]" for low, high in zip(self.low, self.high)
-            ],
+            self.interval_name: intervals(self.low, self.high),
+        }
+        if self.low_these is not None:
+            table["these queries"] = intervals(self.low_these, self.high_these)
+        table |= {
             self.effect_name: list(map("{:.2f}".format, self.effect_size)),
             "p": list(map(p_text, self.p_value)),
         }
@@ -454,7 +477,8 @@ def compare_systems(
     Parameters
     ----------
     scores : SystemScores, or what :meth:`SystemScores.of` reads
-        Value of each system for each query; at least two of each.
+        Value of each system for each query; at least two of each. Values by drawn label sets are
+        compared by "t" only.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
@@ -534,6 +558,11 @@ def compare_systems(
       systems are shuffled within each query [3]_. No p value is below 1 / (n_resamples + 1), and p
       values are not corrected further. Effect size and interval are as for "tukey".
 
+    By drawn label sets, the difference is the mean over sets of the mean difference of the queries.
+    Its variance for queries in general is W + (1 + 1 / m) B, and (1 + 1 / m) B for these queries: W
+    is the mean over the m sets of the squared standard error, and B the variance of the m mean
+    differences (Rubin's rules [6]_; degrees of freedom of Barnard and Rubin, or m - 1).
+
     The values of preferences are shares of beaten systems. "t" and the resampling tests use these
     shares as numbers.
 
@@ -563,6 +592,7 @@ def compare_systems(
        Statistics 6, 1979.
     .. [5] Benjamini, Y. and Hochberg, Y. Controlling the false discovery rate: a practical and
        powerful approach to multiple testing. Journal of the Royal Statistical Society B 57, 1995.
+    .. [6] Rubin, D. B. Multiple Imputation for Nonresponse in Surveys. 1987.
 
     Examples
     --------
@@ -582,10 +612,15 @@ def compare_systems(
     >>> comparison.p_value, comparison.better()
     (array([0.00390625]), array([-1], dtype=int8))
     """
-    scores = SystemScores.of(scores, measure, least=(2, 2))
+    scores = SystemScores.of(scores, measure, least=(2, 2), may_have_draws=True)
     if test is None:
         test = "sign" if scores.is_preference else "t"
     check_choice(test, "test", tuple(TESTS))
+    if test != "t" and scores.draws is not None:
+        raise InputError(
+            f"test must be 't' for values by drawn label sets, got {brief(test)}: only means over "
+            "queries have an error of the draws."
+        )
     is_family_wise = test in _FAMILY_WISE
     check_correction(correction)
     alpha = check_share(alpha, "alpha")
@@ -599,7 +634,8 @@ def compare_systems(
         pairs = Pairs.against(place, scores.n_systems)
     settings = Settings(1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
-    figures = TESTS[test](values, pairs, settings)
+    given = values if scores.draws is None else merge_values(scores.draws)
+    figures = TESTS[test](given, pairs, settings)
     if figures.interval_of == "mean difference":
         figures = _cut(figures, range_of(scores))
     correction = None if is_family_wise else correction
@@ -614,7 +650,8 @@ def compare_systems(
         difference=mean_differences(values, pairs),
         p_adjusted=adjust_p_values(figures.p_value, correction),
         n_tied=count_ties(values, pairs),
-        title=TEST_TITLES[test],
+        title=TEST_TITLES[test]
+        + ("" if scores.draws is None else f" over {len(scores.draws)} drawn label sets"),
         is_family_wise=is_family_wise,
     )
 
@@ -622,12 +659,13 @@ def compare_systems(
 def _cut(figures, ends):
     """Limit intervals of mean differences to the differences that the measure's range allows."""
     most = ends[1] - ends[0]
+    names = ("low", "high", "low_these", "high_these")
+    found = {name: end for name in names if (end := getattr(figures, name)) is not None}
     # An unbounded interval means too few queries, so it stays unbounded.
-    low, high = (
-        np.where(np.isinf(end), end, np.clip(end, -most, most))
-        for end in (figures.low, figures.high)
-    )
-    return replace(figures, low=low, high=high)
+    cut = {
+        name: np.where(np.isinf(end), end, np.clip(end, -most, most)) for name, end in found.items()
+    }
+    return replace(figures, **cut)
 
 
 def comparison_table(

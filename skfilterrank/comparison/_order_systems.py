@@ -1,6 +1,8 @@
 """Rank aggregation: each query orders the systems; combine these orders into one."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,12 @@ from skfilterrank._lists.system_pairs import draw_resamples
 from skfilterrank._lists.ties import merge_values
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison._system_scores import SystemScores
+from skfilterrank.exceptions import InputError
 
 # Largest number of array entries in memory at a time.
 _CELLS = 2**22
+# Standard deviations below this one are rounding errors.
+_LEAST_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +90,7 @@ def order_systems(
         Values of at least two systems. Only the order of the systems for each query is used.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
-    method : {"win_rate", "borda", "copeland", "mc4"}, default="win_rate"
+    method : {"win_rate", "borda", "copeland", "mc4", "safe"}, default="win_rate"
         Method that scores the systems:
 
         - "win_rate": share of comparisons that the system wins. A comparison is between this
@@ -98,6 +103,11 @@ def order_systems(
           worse.
         - "mc4": stationary probability of a Markov chain over the systems. In each step, the chain
           draws a system at random, and moves to it if it beats the present system by majority.
+        - "safe": only for values by drawn label sets: the mean of two means over queries, that by
+          drawn labels and that of condensed lists (without the documents whose labels are drawn),
+          each standardised over the systems. It is the safe order of systems: the two err in
+          different ways, and no collection was found on which both together are clearly worse than
+          condensed lists.
     damping : float, default=0.85
         Only for "mc4": probability of such a step. Otherwise, the chain jumps to a system at
         random. Without these jumps, a system that beats all others would leave all others with
@@ -124,7 +134,8 @@ def order_systems(
             Names of the systems, the best first; tied systems keep the order of `scores`. All
             arrays below have the same order.
         scores : ndarray of shape (n_systems,), dtype float64
-            Score of each system by the method; greater is better.
+            Score of each system by the method; greater is better. "safe" has the mean and the
+            spread of the values by drawn labels.
         rank : ndarray of shape (n_systems,), dtype float64
             Rank of each system, 1 for the best; tied systems share the mean of their ranks.
         low, high : ndarray of shape (n_systems,), dtype float64
@@ -151,7 +162,8 @@ def order_systems(
     -----
     Queries are resampled with replacement (bootstrap). Intervals are percentile intervals, rounded
     outwards to ranks that occurred in a resample. They are wide for similar systems. Each interval
-    has the confidence level by itself; all intervals together do not.
+    has the confidence level by itself; all intervals together do not. Values by drawn label sets
+    are means over the sets, and each set has an equal share of the resamples.
 
     Let n be the number of systems, d the damping, and let :math:`j \succ i` mean that system j
     beats system i by majority. The scores :math:`\pi` of "mc4" solve
@@ -186,10 +198,20 @@ def order_systems(
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     damping = check_share(damping, "damping")
     confidence_level = check_share(confidence_level, "confidence_level")
-    scores = SystemScores.of(scores, measure, least=(2, 2 if n_resamples else 1))
+    least = (2, 2 if n_resamples else 1)
+    scores = SystemScores.of(scores, measure, least=least, may_have_draws=True)
     values, n_queries = merge_values(scores.oriented), scores.n_queries
+    sign = 1 if scores.greater_is_better else -1
+    sets = [merge_values(sign * each) for each in scores.sets]
 
-    score = _METHODS[method]
+    score: Any = _METHODS[method]
+    if method == "safe":
+        if scores.condensed is None:
+            raise InputError(
+                "method='safe' needs values by drawn label sets, which evaluate_runs and "
+                "score_systems give for what complete_qrels returns."
+            )
+        score = partial(score, condensed=sign * scores.condensed)
     observed = score(values, np.ones((1, n_queries)), damping)[0]
     low, high = np.full((2, scores.n_systems), np.nan)
     if n_resamples:
@@ -199,10 +221,13 @@ def order_systems(
         bar = progress_bar(total=n_resamples, unit="resample", verbose=verbose, leave=False)
         with bar:
             size = max(1, _CELLS // cells)
-            for start in range(0, n_resamples, size):
-                some = counts[start : start + size].astype(np.float64)
-                ranks[start : start + size] = _ranks(score(values, some, damping))
-                bar.update(len(some))
+            for number, each in enumerate(sets):
+                # Every len(sets)-th resample takes this set.
+                own, found = counts[number :: len(sets)], ranks[number :: len(sets)]
+                for start in range(0, len(own), size):
+                    some = own[start : start + size].astype(np.float64)
+                    found[start : start + size] = _ranks(score(each, some, damping))
+                    bar.update(len(some))
         tail = (1 - confidence_level) / 2
         low = np.quantile(ranks, tail, axis=0, method="lower")
         high = np.quantile(ranks, 1 - tail, axis=0, method="higher")
@@ -260,7 +285,27 @@ def _mc4(values, counts, damping):
     return np.linalg.solve(moves, jumps)[..., 0].round(12)
 
 
-_METHODS = {"win_rate": _win_rate, "borda": _borda, "copeland": _copeland, "mc4": _mc4}
+def _safe(values, counts, damping, condensed):
+    """Compute the mean of standardised means by drawn labels and of condensed lists."""
+    own, other = (
+        counts @ each.T / counts.sum(axis=1, keepdims=True) for each in (values, condensed)
+    )
+    mean, spread = own.mean(axis=1, keepdims=True), own.std(axis=1, keepdims=True)
+    standardised = sum(
+        (each - each.mean(axis=1, keepdims=True))
+        / np.maximum(each.std(axis=1, keepdims=True), _LEAST_SPREAD)
+        for each in (own, other)
+    )
+    return mean + spread * standardised / 2
+
+
+_METHODS = {
+    "win_rate": _win_rate,
+    "borda": _borda,
+    "copeland": _copeland,
+    "mc4": _mc4,
+    "safe": _safe,
+}
 
 
 def _majorities(values, system, counts):

@@ -26,7 +26,7 @@ class Order:
 
     def __init__(self, order, name):
         if has_queries(order):
-            scores = SystemScores.of(order, name=name)
+            scores = SystemScores.of(order, name=name, may_have_draws=True)
             systems, values = scores.systems, merge_means(scores.oriented)
         elif isinstance(order, SystemOrder):
             systems, values = order.systems, -order.rank

@@ -24,9 +24,9 @@ from skfilterrank._lists.words import (
     repeat_warnings,
 )
 from skfilterrank.comparison._system_scores import SystemScores
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io import QrelsIndex, align
-from skfilterrank.metrics import evaluate, values_of_run
+from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.io import QrelsIndex
+from skfilterrank.metrics import Evaluation, evaluate, evaluate_run
 
 # Measures whose values only order the rankings of a query, and the kind of preference each is.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
@@ -56,7 +56,8 @@ def score_systems(
     ----------
     qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
         The judgments, as :func:`skfilterrank.io.align` takes them; None where each run is an
-        AlignedRun.
+        AlignedRun. Drawn label sets are accepted, as by
+        :func:`skfilterrank.metrics.evaluate_runs`, but not for preferences.
     runs : path, list of paths, or dict {name: path, open file, DataFrame or AlignedRun}
         The runs, as :func:`skfilterrank.io.read_runs` takes them. Queries of a run that are
         not in the judgments are left out.
@@ -126,6 +127,7 @@ def score_systems(
             own=own,
             gains=gains,
             measures=wanted.values(),
+            may_have_draws=True,
         )
         index.check_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)
@@ -258,7 +260,7 @@ def score_predictions(
 class _RunScores(NamedTuple):
     """Values of one run, and the positions of its relevant documents, which preferences need."""
 
-    values: pd.DataFrame | None
+    values: Evaluation | None
     positions: RelevantPositions | None
     missing_queries: tuple[str, ...]
     doubts: RunDoubts
@@ -270,12 +272,17 @@ def _score_run(name, path, run, index, precision, wanted, params):
     with errors_of(name, path, run):
         aligned, misled = run, None
         if index is not None:
-            aligned = align(index, run, precision=precision, ties=ties)
+            aligned = index.align(run, precision=precision, ties=ties)
             misled = misled_measure(wanted, index.labels, gains, unjudged)
         valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-        values = values_of_run(None, aligned, valued, **params) if valued else None
+        values = evaluate_run(None, aligned, valued, **params) if valued else None
         positions = None
         if len(valued) < len(wanted):
+            if aligned.draws is not None:
+                raise InputError(
+                    "qrels holds drawn label sets (column 'draw'), over which preferences cannot "
+                    f"be averaged: take another measure than {brief_list(wanted.keys() - valued)}."
+                )
             positions = relevant_positions(
                 aligned.y_true,
                 aligned.y_score,
@@ -296,7 +303,14 @@ def _scores_of(text, parsed, results, missing):
         positions = {name: each.positions for name, each in results.items()}
         exact = SystemScores.from_preferences(PreferenceMatrix.from_positions(positions, kind=kind))
     if exact is None:
-        table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
+        evaluations = {name: each.values for name, each in results.items()}
+        if any(each.per_draw is not None for each in evaluations.values()):
+            draws, condensed = Evaluation.of_runs(evaluations).sets_by_run(text)
+            queries = draws.index.get_level_values("qid")
+            for name, each in results.items():
+                draws.loc[queries.isin(each.missing_queries), name] = np.nan
+            return SystemScores.of_draws(draws, condensed, text, missing=missing)
+        table = pd.DataFrame({run: each.per_query[text] for run, each in evaluations.items()}).T
     else:
         table = exact.to_frame().copy()
     table.index = list(map(str, results))

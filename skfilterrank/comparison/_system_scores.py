@@ -20,6 +20,7 @@ from skfilterrank._lists.checks import (
     is_hashable,
     is_whole_number,
 )
+from skfilterrank._lists.drawn_means import mean_of_sets
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.positions import PreferenceMatrix
 from skfilterrank._lists.results import Result, counted
@@ -90,6 +91,10 @@ class SystemScores(Result):
         Value of the parameter.
     dropped_queries : tuple
         Ids of the queries that were left out because of `missing`, or earlier.
+    draws : ndarray of shape (n_draws, n_systems, n_queries), or None
+        Values in each drawn label set, whose means are `values`; None for other judgments.
+    condensed : ndarray of shape (n_systems, n_queries), or None
+        With `draws`, values by the labels that are not drawn and lists without other documents.
 
     Raises
     ------
@@ -135,6 +140,8 @@ class SystemScores(Result):
     greater_is_better: bool
     is_preference: bool
     dropped_queries: tuple
+    draws: np.ndarray | None = None
+    condensed: np.ndarray | None = None
 
     _digits = 3
     _display = "CriticalDifferenceDisplay"
@@ -181,6 +188,8 @@ class SystemScores(Result):
             greater_is_better=bool(greater_is_better),
             is_preference=bool(is_preference),
             dropped_queries=(*compress(queries, is_dropped), *dropped_queries),
+            draws=None,
+            condensed=None,
         )
 
     @classmethod
@@ -192,6 +201,7 @@ class SystemScores(Result):
         missing: str | float = "raise",
         least: tuple[int, int] = (1, 1),
         name: str = "scores",
+        may_have_draws: bool = False,
     ) -> Self:
         """Convert values of systems in any form that this package returns into SystemScores.
 
@@ -215,6 +225,9 @@ class SystemScores(Result):
             Smallest allowed number of systems and of queries.
         name : str, default="scores"
             Name of the values in error messages.
+        may_have_draws : bool, default=False
+            Whether values by drawn label sets are accepted: False where a statistic would take
+            their means for values that are known.
 
         Returns
         -------
@@ -243,6 +256,55 @@ class SystemScores(Result):
             error.add_note(f"The error concerns {name}.")
             raise
         scores._check_size(least, name)
+        if scores.draws is not None and not may_have_draws:
+            raise InputError(
+                f"{name} are values by drawn label sets, whose errors this function does not take "
+                "into account: pass values by labels that people made. compare_systems (test 't'), "
+                "order_systems and kendall_tau take drawn ones."
+            )
+        return scores
+
+    @classmethod
+    def of_draws(
+        cls,
+        draws: pd.DataFrame,
+        condensed: pd.DataFrame,
+        measure: str,
+        *,
+        missing: str | float = "raise",
+    ) -> Self:
+        """Make SystemScores of values by drawn label sets.
+
+        Parameters
+        ----------
+        draws : DataFrame
+            A column for each system; index levels "draw" and "qid", every query in every draw.
+        condensed : DataFrame
+            The same by the labels that are not drawn; index "qid".
+        measure : str
+            Name of the measure.
+        missing : {"raise", "drop"} or float, default="raise"
+            Treatment of a query for which a system has no value in some set, as in the class: it is
+            missing in all sets.
+
+        Returns
+        -------
+        SystemScores
+            Means over the sets, with `draws` and `condensed`.
+        """
+        condensed = condensed.reindex(draws.index.unique("qid"))
+        sets = draws.to_numpy().reshape(-1, *condensed.shape).swapaxes(1, 2)
+        if not isinstance(missing, str):
+            sets = np.where(np.isnan(sets), missing, sets)
+        means = np.where(np.isnan(sets).any(axis=0), np.nan, mean_of_sets(sets))
+        table = pd.DataFrame(means, index=draws.columns, columns=condensed.index)
+        scores = cls(
+            table.rename_axis(index="system", columns="qid"), measure=measure, missing=missing
+        )
+        kept = ~np.isnan(means).any(axis=0)
+        own = np.nan_to_num(condensed.to_numpy().T)
+        # In this layout sums over queries are those of ordinary values, to the last bit.
+        vars(scores).update(draws=np.ascontiguousarray(sets[..., kept]), condensed=own[:, kept])
         return scores
 
     @classmethod
@@ -308,6 +370,9 @@ class SystemScores(Result):
     @classmethod
     def _read(cls, scores, measure, missing, name):
         """Convert values in any form, without the checks of :meth:`of`."""
+        if (draws := getattr(scores, "per_draw", None)) is not None:
+            measure = choose_measure(draws.columns, measure, name)
+            return cls.of_draws(*scores.sets_by_run(measure), measure, missing=missing)
         scores = getattr(scores, "per_query", scores)  # a result of evaluate_runs
         if isinstance(scores, PreferenceMatrix):
             scores = cls.from_preferences(scores)
@@ -412,6 +477,11 @@ class SystemScores(Result):
         return SystemScores(values, systems=systems, queries=queries, **(params | changes))
 
     @property
+    def sets(self) -> np.ndarray:
+        """Values in each label set; ordinary values are one set, (n_sets, n_systems, n_queries)."""
+        return self.values[None] if self.draws is None else self.draws
+
+    @property
     def oriented(self) -> np.ndarray:
         """Values with greater as better: negated if lower is better; (n_systems, n_queries)."""
         return self.values if self.greater_is_better else -self.values
@@ -457,11 +527,15 @@ class SystemScores(Result):
         columns = known_places(
             self.queries if queries is None else queries, self.queries, "queries"
         )
-        return self._part(
-            self.values[np.ix_(rows, columns)],
+        cells = np.ix_(rows, columns)
+        part = self._part(
+            self.values[cells],
             [self.systems[row] for row in rows],
             [self.queries[column] for column in columns],
         )
+        if self.draws is not None and self.condensed is not None:
+            vars(part).update(draws=self.draws[:, *cells], condensed=self.condensed[cells])
+        return part
 
     def aligned_to(self, other: Self) -> Self:
         """Return these values with systems and queries in the order of other scores.
@@ -654,6 +728,8 @@ class SystemScores(Result):
             head += ", share of the other systems beaten"
         if self.dropped_queries:
             head += f" ({len(self.dropped_queries):,} dropped)"
+        if self.draws is not None:
+            head += f"; labels drawn in {len(self.draws)} sets"
         return head
 
     def _table(self):

@@ -6,9 +6,10 @@ from functools import lru_cache, wraps
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import log_ndtr, ndtr, ndtri, stdtr
 from scipy.stats import binom, chi, chi2, rankdata
 
+from skfilterrank._lists.drawn_means import drawn_means
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.system_pairs import (
     PairFigures,
@@ -41,35 +42,41 @@ def _joined(test):
 
 @_joined
 def paired_t(values, pairs, settings):
-    """Run the paired t test for each pair of systems."""
-    n_queries = values.shape[1]
+    """Run the paired t test for each pair of systems.
+
+    Values of drawn label sets have shape (n_draws, n_systems, n_queries).
+    """
+    sets, n_queries = values.reshape(-1, *values.shape[-2:]), values.shape[-1]
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
-        rounding = rounding_errors(values, pairs[block])
-        mean, deviation = mean_and_deviation(differences(values, pairs[block]), rounding)
-        t = ratio(mean, deviation / np.sqrt(n_queries))
-        p_value = _p_of_tails(stdtr(n_queries - 1, -t), stdtr(n_queries - 1, t))
-        by_signs = without_spread_p(mean, n_queries)
-        low, high = t_interval(mean, deviation, n_queries, settings.confidence)
-        yield PairFigures(
+        some = pairs[block]
+        of_sets = [
+            mean_and_deviation(differences(each, some), rounding_errors(each, some))
+            for each in sets
+        ]
+        found = drawn_means(*map(np.array, zip(*of_sets)), n_queries)
+        t = ratio(found.mean, found.total / np.sqrt(n_queries))
+        p_value = _p_of_tails(stdtr(found.degrees, -t), stdtr(found.degrees, t))
+        by_signs = without_spread_p(found.mean, n_queries)
+        low, high = found.interval(settings.confidence)
+        figures = PairFigures(
             # If all differences of a pair are equal, t is infinite even for two queries. The p
             # value then uses only the signs of the differences.
-            p_value=np.where(deviation > 0, p_value, by_signs),
-            effect_size=ratio(mean, deviation),
+            p_value=np.where(found.total > 0, p_value, by_signs),
+            effect_size=ratio(found.mean, found.within),
             low=low,
             high=high,
             effect_name="Cohen's d_z",
         )
+        if len(sets) > 1:
+            low, high = found.interval_of_these(settings.confidence)
+            share = found.share_of_draws
+            figures = replace(figures, low_these=low, high_these=high, share_of_draws=share)
+        yield figures
 
 
 def _p_of_tails(at_least, at_most):
     """Compute the two-sided p value from P(at least as great) and P(at most as great)."""
     return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
-
-
-def t_interval(mean, deviation, n_queries, confidence):
-    """Compute the ends of Student's t interval from mean and standard deviation of the sample."""
-    width = stdtrit(n_queries - 1, (1 + confidence) / 2) * deviation / np.sqrt(n_queries)
-    return mean - width, mean + width
 
 
 # Limits of exact p values, as in scipy.stats.wilcoxon with method="auto": 50 queries without ties

@@ -16,8 +16,9 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.words import MISSING, OWN, PRECISIONS, TIES, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
+from skfilterrank.io._drawn import folded
 from skfilterrank.io._pairs import are_distinct, pair_keys
-from skfilterrank.io._read import check_unjudged_label, qrels_rows, run_rows
+from skfilterrank.io._read import check_unjudged_label, qrels_rows, refuse_draws, run_rows
 
 # Greatest integer that is plausible as a label of relevance.
 _LARGEST_GRADE = 10
@@ -43,6 +44,7 @@ class AlignedRun(Result):
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
     n_own_first: int
+    draws: np.ndarray | None
     # Parts (ids as bytes, their rows, their positions here); converted to text only when needed.
     _documents: tuple
 
@@ -51,6 +53,11 @@ class AlignedRun(Result):
 
     def __iter__(self):
         return iter((self.y_true, self.y_score, self.groups))
+
+    @property
+    def label_sets(self) -> np.ndarray:
+        """Labels of each set, shape (n_sets, n_rows); `y_true` is the only one if none is drawn."""
+        return self.y_true[None] if self.draws is None else self.draws
 
     @cached_property
     def groups(self) -> np.ndarray:
@@ -193,6 +200,9 @@ def align(
             Number of judged documents that the run does not retrieve.
         n_own_first : int
             Number of queries whose first document has the id of the query.
+        draws : ndarray of shape (n_draws, n_rows), float64, or None
+            Labels of each set, for a `QrelsIndex` of drawn label sets; `y_true` is NaN where they
+            are drawn. None for other judgments.
 
     Raises
     ------
@@ -256,6 +266,9 @@ class QrelsIndex:
         Use of labels that a machine gave, as in `read_qrels`.
     own : {"warn", "keep", "drop"}, default="warn"
         Treatment of a document whose id is that of the query, as in `align`.
+    may_have_draws : bool, default=False
+        Whether drawn label sets (:func:`skfilterrank.judgments.complete_qrels`) are accepted. Only
+        `evaluate_runs` and `score_systems` take their index.
 
     Attributes
     ----------
@@ -296,9 +309,11 @@ class QrelsIndex:
         unjudged_label: float | str | None = "warn",
         predicted: str = "warn",
         own: str = "warn",
+        may_have_draws: bool = False,
     ):
         self.own = check_choice(own, "own", OWN)
-        rows = qrels_rows(qrels, unjudged_label=unjudged_label, predicted=predicted)
+        said = {"unjudged_label": unjudged_label, "predicted": predicted}
+        rows, draws = folded(qrels_rows(qrels, may_have_draws=may_have_draws, **said))
         order = np.argsort(np.array(rows.queries, dtype=object), kind="stable")
         self.queries = np.array(rows.queries, dtype=object)[order]
         self._labels_of_queries = pd.Index(self.queries, name="qid")
@@ -312,13 +327,16 @@ class QrelsIndex:
             is_own = rows.docnos.equal(self._query_tokens.take(codes))
             by_query = by_query[~is_own[by_query]]
         self._codes, self._labels = codes[by_query], rows.values[by_query]
+        # Labels that are not drawn are the only set.
+        self._label_sets = self._labels[None] if draws is None else draws[:, by_query]
         self._docnos = rows.docnos.take(by_query)
         self._probabilities = None if rows.probabilities is None else rows.probabilities[by_query]
         self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_query])
         self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
         self.n_pooled = len(by_query)
         self._is_by_query = is_by_query(qrels)
-        self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
+        self._is_known = ~np.isnan(self._label_sets[0])
+        self.n_judged = int(np.count_nonzero(self._is_known))
         # Pairs of query and document are found by their hashes. If two hashes are equal, the salt
         # is changed.
         self._salt = 0
@@ -336,12 +354,13 @@ class QrelsIndex:
         own: str = "warn",
         gains: Gains = None,
         measures: Iterable[ParsedMeasure] = (),
+        may_have_draws: bool = False,
     ) -> "QrelsIndex":
         """Index judgments; a QrelsIndex is returned unchanged.
 
         Parameters
         ----------
-        qrels, unjudged_label, predicted, own
+        qrels, unjudged_label, predicted, own, may_have_draws
             Parameters of the class.
         gains : None, "exp2", dict or callable, default=None
             Gains of the labels. A dict or callable defines the meaning of labels below 0, so there
@@ -369,11 +388,20 @@ class QrelsIndex:
                         f"{name} must not be given for a QrelsIndex, got {brief(given)}: pass it "
                         "to QrelsIndex(...)."
                     )
+            if qrels.has_draws and not may_have_draws:
+                refuse_draws("qrels")
             return qrels
         label = check_unjudged_label(unjudged_label)
         has_gains = not (gains is None or isinstance(gains, str))
         is_said = label == "warn" and (has_gains or counts_forbidden(measures))
-        return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted, own=own)
+        label = None if is_said else label
+        how = {"predicted": predicted, "own": own}
+        return cls(qrels, unjudged_label=label, may_have_draws=may_have_draws, **how)
+
+    @property
+    def has_draws(self) -> bool:
+        """True if labels are drawn label sets."""
+        return len(self._label_sets) > 1
 
     @cached_property
     def is_sample(self) -> bool:
@@ -398,7 +426,7 @@ class QrelsIndex:
     @cached_property
     def labels(self) -> np.ndarray:
         """Distinct labels of the judgments, ascending."""
-        return np.unique(self._labels[~np.isnan(self._labels)])
+        return np.unique(self._label_sets[~np.isnan(self._label_sets)])
 
     def __repr__(self):
         return f"QrelsIndex({len(self.queries)} queries, {self.n_pooled} documents)"
@@ -413,6 +441,8 @@ class QrelsIndex:
             have them, "inclusion_probability" and "judged_by". The index levels are "qid", sorted,
             and "docno".
         """
+        if self.has_draws:
+            refuse_draws("qrels")
         index = pd.MultiIndex.from_arrays(
             [self.queries[self._codes], self._docnos.tolist()], names=["qid", "docno"]
         )
@@ -574,13 +604,14 @@ class QrelsIndex:
         y_score[is_retrieved] = scores[order]
 
         def laid_out(values, other):
-            laid = np.full(n_rows, other)
-            laid[found], laid[absent_places] = values[judged], values[absent]
+            laid = np.full((*values.shape[:-1], n_rows), other)
+            laid[..., found], laid[..., absent_places] = values[..., judged], values[..., absent]
             return laid
 
-        filled = sizes > 0
+        filled, known = sizes > 0, self._is_known
         return AlignedRun(
             y_true=laid_out(self._labels, np.nan),
+            draws=laid_out(self._label_sets, np.nan) if self.has_draws else None,
             y_score=y_score,
             pooled=laid_out(np.ones(self.n_pooled, dtype=bool), False),
             inclusion_probability=None
@@ -596,9 +627,8 @@ class QrelsIndex:
             ),
             missing_queries=tuple(self.queries[~in_run]),
             n_retrieved=len(codes),
-            n_retrieved_unjudged=len(codes)
-            - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
-            n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
+            n_retrieved_unjudged=len(codes) - int(np.count_nonzero(known[judged])),
+            n_judged_not_retrieved=int(np.count_nonzero(known[absent])),
             n_own_first=int(np.count_nonzero(is_own)),
             keeps_missing_queries=keep_missing,
             _documents=(

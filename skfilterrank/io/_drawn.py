@@ -7,9 +7,11 @@ import pandas as pd
 
 from skfilterrank._files.files import is_path, read_bytes
 from skfilterrank._files.forms import LINES, form_of
+from skfilterrank._lists.gains import is_sample
 from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io._read import read_qrels
+from skfilterrank.io._pairs import DocumentPairs, pair_keys
+from skfilterrank.io._read import mark_as_said, qrels_frame, qrels_rows
 
 _DRAW = "draw"
 
@@ -66,14 +68,46 @@ def drawn_label_sets(qrels, *, unjudged_label: float | str | None = "warn"):
     """
     if not _may_have_draws(qrels):
         return None
-    table = read_qrels(qrels, unjudged_label=unjudged_label, predicted="use")
-    if _DRAW not in table:
+    said = {"unjudged_label": unjudged_label, "predicted": "use"}
+    rows, labels = folded(qrels_rows(qrels, may_have_draws=True, **said))
+    if labels is None or rows.draws is None:
         return None
-    draws = table[_DRAW].fillna(-1).to_numpy(dtype=np.int64)
-    is_common = draws < 0
-    common = table[is_common].drop(columns=_DRAW).reset_index(drop=True)
-    rows = table[~is_common]
-    draws = draws[~is_common]
+    table, is_drawn = qrels_frame(rows).drop(columns=_DRAW), rows.draws >= 0
+    common = mark_as_said(table[~is_drawn].reset_index(drop=True))
+    drawn = table.loc[is_drawn, ["qid", "docno"]].reset_index(drop=True)
+    return DrawnLabelSets(common, drawn, labels[:, is_drawn])
+
+
+def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
+    """Return each pair of query and document once, and its label in each drawn set.
+
+    Parameters
+    ----------
+    rows : DocumentPairs
+        Judgments, with drawn label sets or without.
+
+    Returns
+    -------
+    rows : DocumentPairs
+        Without sets the same. Else a row for each pair; a drawn label is NaN, since nobody judged
+        the document.
+    labels : ndarray of shape (n_draws, n_pairs), or None
+        Label of these pairs in each set.
+
+    Raises
+    ------
+    ValueError
+        As :func:`drawn_label_sets`.
+    """
+    if rows.draws is None:
+        return rows, None
+    if is_sample(rows.values, rows.probabilities):
+        raise InputError(
+            "qrels holds drawn label sets (column 'draw') and labels with an inclusion probability "
+            "below 1: take one of the two. Drop the column 'inclusion_probability' to use the sets."
+        )
+    is_drawn = rows.draws >= 0
+    draws = rows.draws[is_drawn]
     numbers = np.unique(draws)
     n_draws = len(numbers)
     if n_draws < 2 or numbers[-1] != n_draws - 1:
@@ -82,26 +116,51 @@ def drawn_label_sets(qrels, *, unjudged_label: float | str | None = "warn"):
             f"'draw', got {counted(n_draws, 'draw')}: {brief(numbers.tolist())}. Write all sets "
             "into one table, or leave out the column 'draw' of a single set."
         )
-    pairs = pd.MultiIndex.from_frame(rows[["qid", "docno"]])
-    codes, drawn = pairs.factorize()
-    if len(rows) != n_draws * len(drawn):
-        code = int(np.argmax(np.bincount(codes) != n_draws))
-        there = draws[codes == code]
-        query, document = drawn[code]
+    pairs, first = _numbered(rows)
+    n_of_each = np.bincount(pairs[is_drawn], minlength=len(first))
+    is_common = np.bincount(pairs[~is_drawn], minlength=len(first)) > 0
+    if (is_both := is_common & (n_of_each > 0)).any():
         raise InputError(
-            f"document {brief(document)} of query {brief(query)} has a drawn label in "
-            f"{len(there)} of {n_draws} draws: each needs one in every draw, or one without a draw."
+            f"{_named(rows, first[is_both.argmax()])} has a drawn label, and one that holds in "
+            "every set (empty 'draw'): keep one of the two."
         )
-    judged = pd.MultiIndex.from_frame(common[["qid", "docno"]])
-    if (is_both := drawn.isin(judged)).any():
-        query, document = drawn[int(is_both.argmax())]
+    if (is_short := ~is_common & (n_of_each < n_draws)).any():
+        pair = int(is_short.argmax())
         raise InputError(
-            f"document {brief(document)} of query {brief(query)} has a drawn label, and one that "
-            "holds in every set (empty 'draw'): keep one of the two."
+            f"{_named(rows, first[pair])} has a drawn label in {n_of_each[pair]} of {n_draws} "
+            "draws: each needs one in every draw, or one without a draw."
         )
-    labels = np.empty((n_draws, len(drawn)))
-    labels[draws, codes] = rows["label"].to_numpy(dtype=np.float64)
-    return DrawnLabelSets(common, drawn.to_frame(index=False, name=["qid", "docno"]), labels)
+    labels = np.empty((n_draws, len(first)))
+    labels[:, pairs[~is_drawn]] = rows.values[~is_drawn]
+    labels[draws, pairs[is_drawn]] = rows.values[is_drawn]
+    return rows._replace(
+        codes=rows.codes[first],
+        docnos=rows.docnos.take(first),
+        values=np.where(is_common, labels[0], np.nan),
+        probabilities=None,
+        judges=rows.judges and rows.judges._replace(codes=rows.judges.codes[first]),
+        draws=rows.draws[first],
+    ), labels
+
+
+def _numbered(rows):
+    """Number the pairs of query and document; return each row's number, and first rows."""
+    salt = 0
+    while True:
+        pairs, distinct = pd.factorize(pair_keys(rows.codes, rows.docnos, salt))
+        first = np.empty(len(distinct), dtype=np.intp)
+        first[pairs[::-1]] = np.arange(len(pairs))[::-1]
+        same = first[pairs]
+        is_same = rows.codes[same] == rows.codes
+        # Different pairs may have equal hashes, which another salt changes.
+        if is_same.all() and rows.docnos.take(same).equal(rows.docnos).all():
+            return pairs, first
+        salt += 1 << 32
+
+
+def _named(rows, row):
+    (document,) = rows.docnos.take([row]).tolist()
+    return f"document {brief(document)} of query {brief(rows.queries[rows.codes[row]])}"
 
 
 def _may_have_draws(qrels) -> bool:

@@ -180,7 +180,7 @@ def read_qrels(
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
     rows = qrels_rows(source, "source", gains=gains, may_have_draws=True, **said)
-    return mark_as_said(_qrels_frame(rows))
+    return mark_as_said(qrels_frame(rows))
 
 
 def qrels_rows(
@@ -356,7 +356,7 @@ def run_rows(source) -> DocumentPairs:
     return run_rows_of(_opened(source, RUN, "run"))
 
 
-def _qrels_frame(rows):
+def qrels_frame(rows):
     """Make the data frame that `read_qrels` returns from rows of judgments."""
     columns = {
         "qid": distinct_column(rows.codes, rows.queries),
@@ -475,12 +475,14 @@ def settled(rows, source, unjudged_label, predicted, name):
         labels = rows.values
         is_unjudged = labels < 0 if unjudged_label == "trec" else labels == unjudged_label
         rows = rows._replace(values=np.where(is_unjudged, np.nan, labels))
-    machines = {} if rows.judges is None else rows.judges.counts(rows.values)
+    # Drawn labels are no machine's: the spread of their sets says how far off they may be.
+    given = rows.values if rows.draws is None else np.where(rows.draws < 0, rows.values, np.nan)
+    machines = {} if rows.judges is None else rows.judges.counts(given)
     if machines and predicted == "drop":
-        values = np.where(rows.judges.is_machine, np.nan, rows.values)
+        values = np.where(rows.judges.is_machine & ~np.isnan(given), np.nan, rows.values)
         return rows._replace(values=values, judges=None)
     if machines and predicted == "warn" and _SAID_OF_MACHINES not in said:
-        n_labels = int(np.count_nonzero(~np.isnan(rows.values)))
+        n_labels = int(np.count_nonzero(~np.isnan(given)))
         warn_user(
             f"{name} holds {counted(n_labels, 'label')}, of which machines gave "
             f"{sum(machines.values()):,} ({_shown(machines)}). They count like people's labels, "

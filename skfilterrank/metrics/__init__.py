@@ -18,7 +18,9 @@ from skfilterrank.metrics._dcg import (
     ndcg_min_score,
     ndcg_score,
 )
+from skfilterrank.metrics._evaluate import Evaluation as Evaluation
 from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._evaluate_runs import evaluate_run as evaluate_run
 from skfilterrank.metrics._evaluate_runs import evaluate_runs
 from skfilterrank.metrics._evaluate_runs import iter_evaluations as iter_evaluations
 from skfilterrank.metrics._evaluate_runs import values_of_run as values_of_run

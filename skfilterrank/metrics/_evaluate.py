@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,11 +14,12 @@ from numpy.typing import ArrayLike
 
 from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_choice, check_scores
+from skfilterrank._lists.checks import check_choice, check_scores, check_share
+from skfilterrank._lists.drawn_means import drawn_means, mean_of_sets
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
 from skfilterrank._lists.measure import MEASURES, warn_of_forbidden, warn_of_unjudged
-from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
@@ -50,10 +52,129 @@ class Evaluation(Result, Generic[Means]):
     means : Series or DataFrame
         The mean of each measure over queries, unless the measure defines another average; for runs
         one row for each run.
+    per_draw : DataFrame or None
+        The values in each drawn label set, with an index level "draw" before "qid". `per_query` and
+        `means` are then means over the sets. None for other judgments.
+    condensed : DataFrame or None
+        As `per_query`, by the labels that are not drawn and lists without the other documents; 0
+        where it is undefined.
     """
 
     per_query: pd.DataFrame
     means: Means
+    per_draw: pd.DataFrame | None = None
+    condensed: pd.DataFrame | None = None
+
+    @staticmethod
+    def of_draws(
+        sets: list[Evaluation[pd.Series]], condensed: pd.DataFrame
+    ) -> Evaluation[pd.Series]:
+        """Combine the evaluations of a run by each drawn label set."""
+        first = sets[0]
+        values = mean_of_sets(np.array([each.per_query for each in sets]))
+        means = mean_of_sets(np.array([each.means for each in sets]))
+        return Evaluation(
+            pd.DataFrame(values, first.per_query.index, first.per_query.columns),
+            pd.Series(means, first.means.index, name=first.means.name),
+            pd.concat(dict(enumerate(each.per_query for each in sets)), names=["draw"]),
+            condensed,
+        )
+
+    @staticmethod
+    def of_runs(found: dict[str, Evaluation[pd.Series]]) -> Evaluation[pd.DataFrame]:
+        """Combine the evaluations of runs by the same judgments."""
+
+        def joined(name) -> Any:
+            tables = {run: getattr(values, name) for run, values in found.items()}
+            is_there = {table is not None for table in tables.values()}
+            if len(is_there) > 1:
+                raise InputError(
+                    "runs must be aligned with the same judgments, but only some have drawn label "
+                    "sets: align all with one QrelsIndex."
+                )
+            return pd.concat(tables, names=["run"]) if is_there == {True} else None
+
+        means = pd.DataFrame({run: values.means for run, values in found.items()})
+        return Evaluation(
+            joined("per_query"),
+            means.T.rename_axis("run"),
+            joined("per_draw"),
+            joined("condensed"),
+        )
+
+    def intervals(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Return intervals of the means by drawn label sets, by the rules of Rubin.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Level of both intervals.
+
+        Returns
+        -------
+        DataFrame
+            A row for each measure, for runs with index levels "run" and "measure".
+
+            value : float
+                The mean of the measure, as in `means`.
+            low_these, high_these : float
+                Interval for these queries: only the drawn labels are uncertain. Both intervals are
+                cut at the ends of the range of the measure.
+            low_general, high_general : float
+                Interval for queries in general, of which these are a sample. NaN for a measure that
+                is no mean over queries, such as a count.
+            share_of_draws : float
+                Share of the variance for queries in general that the draws cause, from 0 to 1.
+
+        Raises
+        ------
+        ValueError
+            If the judgments are no drawn label sets.
+
+        Notes
+        -----
+        Let W be the mean over the m sets of the squared standard error of the mean over queries,
+        and B the variance of the m means. The variance is (1 + 1 / m) B for these queries, and W +
+        (1 + 1 / m) B in general. Intervals are Student's, with m - 1 degrees of freedom and with
+        those of Barnard and Rubin (1999). With ``undefined="drop"`` each set leaves out the queries
+        that are undefined in it, and the mean of a query is that over the other sets.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skfilterrank.metrics import evaluate_runs
+        >>> qrels = pd.DataFrame(
+        ...     {"qid": ["1", "2", "2", "2"], "docno": ["a", "a", "b", "b"], "label": [1, 1, 0, 1],
+        ...      "draw": [None, None, 0, 1]})
+        >>> run = {"qid": ["1", "2", "2"], "docno": ["a", "b", "a"], "score": [1, 2, 1]}
+        >>> values = evaluate_runs(qrels, {"words": pd.DataFrame(run)}, "ap")
+        >>> values.intervals().round(2).iloc[:, :3]
+                       value  low_these  high_these
+        run   measure
+        words ap        0.88        0.0         1.0
+        """
+        if self.per_draw is None:
+            raise InputError(
+                "intervals are for drawn label sets, and these judgments have one label of each "
+                "document. compare_systems(values).systems() has intervals over queries."
+            )
+        check_share(confidence_level, "confidence_level")
+        runs: Any = [(None, self.per_draw)]
+        if "run" in self.per_draw.index.names:
+            runs = self.per_draw.groupby(level="run", sort=False)
+        tables = {name: _intervals(table, confidence_level) for name, table in runs}
+        return tables[None] if None in tables else pd.concat(tables, names=["run"])
+
+    def sets_by_run(self, measure: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return `per_draw` and `condensed` by one measure, with a column for each run."""
+        assert self.per_draw is not None
+        assert self.condensed is not None
+        runs = list(self.per_draw.index.unique("run"))
+        draws, condensed = (
+            each[measure].unstack("run")  # noqa: PD010
+            for each in (self.per_draw, self.condensed)
+        )
+        return draws[runs], condensed[runs]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the means."""
@@ -63,7 +184,38 @@ class Evaluation(Result, Generic[Means]):
         words = {"run": ("run",), "qid": ("query", "queries")}
         levels = self.per_query.index.names
         numbers = [counted(len(self.per_query.index.unique(name)), *words[name]) for name in levels]
-        return f"{counted(self.per_query.shape[1], 'measure')} of {', '.join(numbers)}"
+        text = f"{counted(self.per_query.shape[1], 'measure')} of {', '.join(numbers)}"
+        if self.per_draw is None:
+            return text
+        return f"{text}; labels drawn in {self.per_draw.index.unique('draw').size} sets"
+
+    def _table(self):
+        return self.to_frame() if self.per_draw is None else self.intervals()
+
+
+def _intervals(per_draw, confidence_level):
+    """Return the table of `Evaluation.intervals` for one run."""
+    measures = per_draw.columns
+    values = per_draw.to_numpy().reshape(per_draw.index.unique("draw").size, -1, len(measures))
+    known = [parse_measure(text).measure for text in measures]
+    how = [each.over_queries for each in known]
+    means = [[number_over_queries(*each) for each in zip(some.T, how)] for some in values]
+    n_queries = np.count_nonzero(~np.isnan(values), axis=1).mean(axis=0)
+    with warnings.catch_warnings():
+        # A set may have one defined query, or none: their deviation is NaN.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        deviations = np.nanstd(values, axis=1, ddof=1)
+    is_mean = np.array([each == "mean" for each in how])
+    found = drawn_means(np.array(means), np.where(is_mean, deviations, np.nan), n_queries)
+    least, most = np.transpose([each.range_for() for each in known])
+    columns = {"value": found.mean}
+    for name, ends in (("these", found.interval_of_these), ("general", found.interval)):
+        low, high = ends(confidence_level)
+        # Values outside the range are those of `undefined=`.
+        columns[f"low_{name}"] = np.maximum(low, np.minimum(least, found.mean))
+        columns[f"high_{name}"] = np.minimum(high, np.maximum(most, found.mean))
+    columns["share_of_draws"] = found.share_of_draws
+    return pd.DataFrame(columns, index=measures.rename("measure"))
 
 
 @overload

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from skfilterrank._files.forms import (
     named_runs,
 )
 from skfilterrank._lists.checks import check_choice, check_verbose
-from skfilterrank._lists.gains import check_sample
+from skfilterrank._lists.gains import check_sample, with_own_labels
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import Result
@@ -36,6 +37,7 @@ from skfilterrank._lists.words import (
     collecting_warnings,
     in_parallel,
     repeat_warnings,
+    with_warnings,
 )
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
@@ -88,7 +90,12 @@ class RunEvaluation(Result):
 
 def values_of_run(qrels, run, measures, **params) -> pd.DataFrame:
     """Return measures of every query of a run; parameters are those of `evaluate_runs`."""
-    return _evaluate(qrels, run, measures, **params)[1].per_query
+    return evaluate_run(qrels, run, measures, **params).per_query
+
+
+def evaluate_run(qrels, run, measures, **params) -> Evaluation[pd.Series]:
+    """Evaluate one run; parameters are those of `evaluate_runs`."""
+    return _evaluate(qrels, run, measures, **params)[1]
 
 
 def evaluate_runs(
@@ -116,7 +123,9 @@ def evaluate_runs(
     ----------
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
         The judgments, as :func:`skfilterrank.io.align` takes them, indexed once for all runs; None
-        where each run is an AlignedRun.
+        where each run is an AlignedRun. Drawn label sets (a column "draw", as
+        :func:`skfilterrank.judgments.complete_qrels` returns) are accepted: values are means over
+        the sets.
     runs : path, list of paths, dict {name: run}, or one run
         The runs, in a form that :func:`skfilterrank.io.read_runs` accepts. A single run may have
         any form that :func:`skfilterrank.io.align` accepts, or be its result; it is called "run" if
@@ -165,7 +174,8 @@ def evaluate_runs(
     Evaluation
         ``per_query``, a DataFrame with index levels "run", in the order given, and "qid", sorted as
         text, and a column for each measure; ``means``, a DataFrame with one row for each run.
-        Printed as the table of means.
+        Printed as the table of means. By drawn label sets also ``per_draw``, the values in each
+        set, and ``intervals()``, the table of means with intervals, which is printed then.
 
     Raises
     ------
@@ -219,10 +229,7 @@ def evaluate_runs(
     evaluations = iter_evaluations(**given.pop("options"), **given)
     # An evaluation without values has raised its error.
     found: dict[str, Any] = {each.name: each.values for each in evaluations}
-    return Evaluation(
-        pd.concat({name: values.per_query for name, values in found.items()}, names=["run"]),
-        pd.DataFrame({name: values.means for name, values in found.items()}).T.rename_axis("run"),
-    )
+    return Evaluation.of_runs(found)
 
 
 def iter_evaluations(
@@ -264,6 +271,7 @@ def iter_evaluations(
         # Parse and warn once here, instead of for each run or in other processes.
         measures = parse_measures(measures)
         gains = params.get("gains")
+        said["may_have_draws"] = True
         qrels = QrelsIndex.of(qrels, gains=gains, measures=measures.values(), **said)
         warn_of_forbidden(measures.values(), qrels.labels, gains)
         qrels.check_sample(measures)
@@ -387,17 +395,39 @@ def _evaluate(
         aligned = run
     else:
         gains = params.get("gains")
-        index = QrelsIndex.of(qrels, gains=gains, measures=wanted.values(), **said)
+        how: dict[str, Any] = {"gains": gains, "measures": wanted.values(), "may_have_draws": True}
+        index = QrelsIndex.of(qrels, **how, **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
+    labels = aligned.label_sets[0]
     if not is_parsed:
-        warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
-        check_sample(wanted, aligned.y_true, aligned.inclusion_probability)
+        warn_of_forbidden(wanted.values(), labels, params.get("gains"))
+        check_sample(wanted, labels, aligned.inclusion_probability)
         gains, unjudged = params.get("gains"), params.get("unjudged", "zero")
-        misled = misled_measure(wanted, aligned.y_true, gains, unjudged)
+        misled = misled_measure(wanted, labels, gains, unjudged)
         warn_of_doubts({aligned.name: doubts_of(aligned, misled)}, misled, ties, own)
     _add_probabilities(aligned, wanted, params)
-    rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
-    return aligned, _values(*rows, wanted, ties=ties, **params)
+    rows = aligned.y_score, aligned.index, aligned.pooled
+    if aligned.draws is None:
+        return aligned, _values(labels, *rows, wanted, ties=ties, **params)
+    return aligned, _values_of_sets(aligned, rows, wanted, ties=ties, **params)
+
+
+def _values_of_sets(aligned, rows, wanted, **params):
+    """Compute the measures of each drawn label set, and of the condensed lists of own labels."""
+    values = partial(_values, wanted=wanted, **params)
+    sets, said = with_warnings(lambda: [values(labels, *rows) for labels in aligned.draws])
+    # Each set causes the same warnings.
+    repeat_warnings(said)
+    if own := with_own_labels(wanted):
+        # Nobody judged a document whose label is drawn.
+        by_people = _values(aligned.y_true, *rows, own, **params)
+        for each in sets:
+            each.per_query[list(own)] = by_people.per_query
+            each.means[list(own)] = by_people.means
+    # A query without a label that is not drawn says nothing of the order of runs.
+    how = {"unjudged": "drop", "undefined": "drop"}
+    condensed, _ = with_warnings(lambda: values(aligned.y_true, *rows, **how).per_query)
+    return Evaluation.of_draws(sets, condensed.fillna(0.0))
 
 
 def _add_probabilities(aligned, wanted, params):
