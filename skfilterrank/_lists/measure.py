@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -597,6 +597,11 @@ def any_below_0(parsed, gains):
     return bool(((gains if own is None else own.of(gains)) < 0).any())
 
 
+@cache
+def _an_unjudged_list() -> RankedLists:
+    return RankedLists([np.nan], [1.0], groups=[0])
+
+
 def warn_of_unjudged(
     measures: Iterable[ParsedMeasure], n_unjudged: int, n_queries: int, undefined: float | str = 0.0
 ) -> None:
@@ -605,7 +610,7 @@ def warn_of_unjudged(
     if not n_unjudged or n_queries == 1:
         return
     ways: dict[str, list[str]] = {}
-    lists = RankedLists([np.nan], [1.0], groups=[0])
+    lists = _an_unjudged_list()
     for each in measures:
         entry = each.measure
         # Sums count what is known.

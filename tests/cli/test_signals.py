@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 # A mutex that is locked twice never comes back, and no signal wakes it up.
 _STUCK = """
 import ctypes, sys, time
-from skfilterrank import cli
+import skfilterrank.cli as cli
 cli._SECONDS, cli._SECONDS_OF_SECOND = float(sys.argv[1]), float(sys.argv[2])
 with cli.exits_by_signals():
     library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
