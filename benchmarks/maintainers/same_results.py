@@ -1899,42 +1899,21 @@ def _labels(book, j):
         for name in ("first", "second")
     }
     parts = {
-        "qrels": lambda found: pd.DataFrame(found.qrels),
-        **attributes(
-            "expected_precision",
-            "n_predicted_relevant",
-            "quality",
-            "without_text",
-            "unknown_queries",
-        ),
+        "qrels": lambda found: found.to_frame(),
+        **attributes("columns", "n_drawn", "n_not_returned", "n_without_text", "unknown_queries"),
     }
-    for name, options in (("all", {}), ("depth", {"depth": 8})):
+    topics = dict.fromkeys(judged["qid"], "good words")
+    machine = {"machine_qrels": {"large": judged.assign(label=judged["label"].clip(0, 1))}}
+    for name, given, options in (
+        ("runs", (), {}),
+        ("texts", (documents, topics), {}),
+        ("machine", (documents,), machine),
+    ):
         book.note(
             f"complete_qrels/{name}",
-            lambda: j.complete_qrels(
-                judged, runs, documents, random_state=0, unjudged_label=None, **options
-            ),
+            lambda: j.complete_qrels(judged, runs, *given, random_state=0, **options),
             **parts,
         )
-    book.note(
-        "complete_qrels/soft",
-        lambda: j.complete_qrels(
-            judged,
-            runs,
-            documents,
-            predictor=j.LabelPredictor(output="soft"),
-            random_state=0,
-            unjudged_label=None,
-        ),
-        **parts,
-    )
-    book.note(
-        "complete_qrels/no runs",
-        lambda: j.complete_qrels(
-            table[["qid", "docno", "label"]], None, documents, random_state=0, unjudged_label=None
-        ),
-        **parts,
-    )
 
 
 def _samples(book, j, qrels, runs):

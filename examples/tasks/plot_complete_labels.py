@@ -1,11 +1,11 @@
 """
-Predict the labels of unjudged documents
-========================================
+Draw the labels of unjudged documents
+=====================================
 
-A third of the documents are judged. `complete_qrels` learns from their texts,
-predicts the labels of the others, and estimates the precision of its
-predictions. The truth is known in this example: do completed judgments measure
-systems better than the judged third alone?
+A fifth of the documents are judged. `complete_qrels` draws the labels of the
+others 20 times, by the chances that it learned from ranks and texts. The truth
+is known in this example: do drawn labels measure systems better than the judged
+fifth alone?
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison import kendall_tau, score_systems
-from skfilterrank.judgments import LabelPredictor, complete_qrels
+from skfilterrank.judgments import complete_qrels
 
 # Texts of 30 words. Relevant ones have more words of their query.
 rng = np.random.default_rng(0)
@@ -25,45 +25,49 @@ for qid in range(25):
         n_own = rng.poisson(8 if relevant else 2)
         words = [*rng.choice(own, n_own), *rng.integers(300, size=30 - n_own)]
         text = " ".join(f"word{word}" for word in words)
-        rows.append((f"{qid}", f"{qid}-{number}", float(relevant), text))
+        rows.append((f"{qid}", f"{qid}-{number}", int(relevant), text))
 truth = pd.DataFrame(rows, columns=["qid", "docno", "label", "text"])
 text_of = truth.set_index("docno")["text"]
 qrels = truth.drop(columns="text")
-
-# %%
-is_judged = rng.random(len(qrels)) < 1 / 3
-judged = qrels.assign(label=qrels["label"].where(is_judged))
-completed = complete_qrels(
-    judged,
-    None,
-    text_of,
-    predictor=LabelPredictor(random_state=0),
-    random_state=0,
-)
-print(completed.precision_text())
-table = completed.qrels.merge(
-    qrels, on=["qid", "docno"], suffixes=("", "_true")
-)
-predicted = table[table["judged_by"] == "predicted"]
-counts = pd.crosstab(predicted["label_true"], predicted["label"])
-print(counts.to_string())
-
-# %%
-# Twelve systems, measured by each set of judgments:
 runs = {
     name: qrels[["qid", "docno"]].assign(
         score=qrels["label"] + rng.normal(0, noise, len(qrels))
     )
     for name, noise in zip("ABCDEFGHIJKL", np.linspace(0.4, 1.5, 12))
 }
-ap = score_systems(qrels, runs, "ap")["ap"].means
+
+# %%
+judged = qrels[rng.random(len(qrels)) < 1 / 5]
+completed = complete_qrels(judged, runs, text_of, random_state=0)
+table = completed.to_frame()
+drawn = table[table["draw"].notna()].merge(
+    qrels, on=["qid", "docno"], suffixes=("", "_true")
+)
+print(repr(completed))
+print(drawn.groupby("label_true")["label"].mean().to_string())
+
+# %%
+# Twelve systems, measured by each set of judgments. A value of drawn labels is
+# the mean over the sets:
+
+
+def values(labels, **how):
+    """AP of each system."""
+    return score_systems(labels, runs, "ap", **how)["ap"].means
+
+
+ap = values(qrels)
+common = table[table["draw"].isna()].drop(columns=["draw", "judged_by"])
+sets = [
+    values(pd.concat([common, own[common.columns]]))
+    for _, own in table.groupby("draw")
+]
 estimates = {
-    "judged third alone": qrels[is_judged],
-    "completed": completed.qrels,
+    "judged fifth alone": values(judged, unjudged="drop"),
+    "drawn": sum(sets) / len(sets),
 }
 figure, axis = plt.subplots(figsize=(6, 4.5), layout="constrained")
-for (name, labels), marker in zip(estimates.items(), "so"):
-    guess = score_systems(labels, runs, "ap", predicted="use")["ap"].means
+for (name, guess), marker in zip(estimates.items(), "so"):
     tau = kendall_tau(ap, guess)
     axis.scatter(
         ap, guess[ap.index], marker=marker, label=f"{name}, tau {tau:.2f}"

@@ -40,8 +40,8 @@ CORRECTION_NAMES = {
 }
 
 
-# Name of a column, its value for people's labels, and its value for an unnamed machine.
-JUDGED_BY, PEOPLE, PREDICTED = "judged_by", "people", "predicted"
+# Name of a column, and its values for labels by people and by an unnamed machine, and drawn ones.
+JUDGED_BY, PEOPLE, PREDICTED, DRAWN = "judged_by", "people", "predicted", "drawn"
 
 
 def is_of_machine(judged_by):

@@ -147,13 +147,13 @@ def read_judgments(path, reading: LabelOptions, *, measures=None):
 
 
 def read_gains(path, reading: LabelOptions):
-    """Read judgments whose labels are replaced by their gains, if there are any."""
+    """Read judgments, also of a sample, with labels replaced by their gains if there are any."""
     gains = reading.gains
     if gains == "exp2":
         raise InputError(
             "--gains exp2 is for measures. Name the gain of each label, as in 0=0,1=1."
         )
-    qrels = read_judgments(path, reading)
+    qrels = read_labels(path, reading)
     if isinstance(gains, dict) and not text_gains(reading):
         matched = match_gains(gains, {path: qrels["label"]})
         qrels["label"] = qrels["label"].map(matched)

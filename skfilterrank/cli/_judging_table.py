@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank import judgments
-from skfilterrank._files.files import open_for_writing
-from skfilterrank._files.tables import csv_text, format_of_name
+from skfilterrank._files.files import is_path, open_for_writing, unpacked_name
+from skfilterrank._files.tables import csv_text
 from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.results import counted
 from skfilterrank.cli import _inputs
@@ -273,16 +273,16 @@ def _texts(table, ids, path, one, many=None):
     return [found[name] for name in ids]
 
 
-def write_table(path, table: pd.DataFrame) -> None:
-    """Write a table as CSV or JSON lines, as the ending says."""
+def write_table(target, table: pd.DataFrame) -> None:
+    """Write a table to a path or stream: JSON lines if the path ends so, else CSV."""
     texts = [name for name in ("query", "text") if name in table]
     table = table.assign(**{name: table[name].str[:_LONGEST_TEXT] for name in texts})
-    if format_of_name(None, path) == "csv":
-        content = csv_text(table, index=False)
-    else:
+    if is_path(target) and unpacked_name(target).lower().endswith(".jsonl"):
         records = table.astype(object).where(table.notna(), None).to_dict("records")
         content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in records)
-    with open_for_writing(path) as write:
+    else:
+        content = csv_text(table, index=False)
+    with open_for_writing(target) as write:
         write(content)
 
 

@@ -1,11 +1,11 @@
-"""``skfilterrank select`` and ``complete``: what to judge, and labels of the rest."""
+"""``skfilterrank select`` and ``complete``: what to judge, and drawn labels of the rest."""
 
 import argparse
 from typing import Annotated, Any
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import data_output, listed, progress, tell
-from skfilterrank.exceptions import InputError, SkfilterrankWarning
+from skfilterrank.cli._output import data_output, progress, tell
+from skfilterrank.exceptions import InputError
 
 STRATEGIES = ("pooling", "prior", "mtf", "mtc", "maxrep", "random", "statap", "sample")
 
@@ -93,128 +93,67 @@ def select(
 
 def complete(
     qrels: t.Qrels,
-    runs: t.PoolRuns = None,
+    runs: t.Runs,
     *,
-    docs: t.Docs,
+    docs: t.Docs = None,
+    topics: t.Topics = None,
+    text: t.Text = None,
+    machine_qrels: t.MachineQrels = None,
     gains: t.Gains = None,
     depth: t.Depth = None,
     unjudged_label: t.UnjudgedLabel = "warn",
-    text: t.Text = None,
+    n_draws: t.Number = 20,
+    random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,
     out: t.Out = None,
 ) -> None:
-    r"""Predict labels for the documents that nobody judged, from the text of those somebody did.
+    r"""Draw labels for the documents of runs that nobody judged, several times.
 
-    Completed are documents of QRELS with the label of --unjudged-label, and documents of
-    the runs that QRELS does not hold. Labels of people stay; the second column of the output says
-    "predicted" beside others. Queries whose judged labels are all the same are left unjudged.
+    One model of all judged documents gives the chance of each label, by the places in all runs,
+    and by texts and labels of machines if they are given. The table holds every label set: columns
+    qid, docno, label, judged_by ("drawn") and draw. Commands evaluate and compare take it as
+    judgments: values are means over the sets, and intervals hold their spread.
 
     Parameters
     ----------
     runs
-        runs whose documents are completed, too
+        runs whose documents are completed; each is a column of the model
     unjudged_label
         label of documents of QRELS that are completed; trec: all labels below 0
+    n_draws
+        label sets
 
     Examples
     --------
-    skfilterrank complete qrels.txt runs/* --docs docs.jsonl.gz --depth 100 > completed.txt
-    skfilterrank complete judged.csv runs/* --docs docs.csv --gains no=0,yes=1 --out completed.txt
-    skfilterrank complete qrels.txt --docs docs.csv --text title,body --unjudged-label -1
+    skfilterrank complete qrels.txt runs/* --docs docs.jsonl.gz --topics topics.csv --out drawn.csv
+    skfilterrank complete judged.csv runs/* --gains no=0,yes=1 --out drawn.jsonl
+    skfilterrank evaluate drawn.csv runs/* -m ap,ndcg@10
     """
-    import warnings
-
+    from skfilterrank._lists.results import counted
     from skfilterrank.cli import _inputs
-    from skfilterrank.cli._inputs import read_documents
-    from skfilterrank.io import write_qrels
-    from skfilterrank.judgments import LabelPredictor, complete_qrels
+    from skfilterrank.cli._judging_table import write_table
+    from skfilterrank.judgments import complete_qrels, rank_table
 
-    if depth is not None and not runs:
-        raise InputError(
-            "--depth limits how many documents of each run count. Name runs after QRELS."
-        )
     treated = t.LabelOptions(gains=gains, unjudged_label=unjudged_label, predicted="use")
     judged = _inputs.read_gains(qrels, treated)
-    for line in _of_labels(judged, qrels, treated):
-        tell(line)
+    if gains is None:
+        _inputs.warn_of_labels_below_0(judged["label"], None, treated, ())
     # A run that is named twice counts once.
-    named = _inputs.read_named_runs(list(dict.fromkeys(runs))) if runs else None
-    texts = read_documents(docs, text=text)
-    if not len(texts):
-        raise InputError(f"{docs} holds no document.")
-    predictor = LabelPredictor(one_class="leave", n_jobs=n_jobs, verbose=progress())
-    with warnings.catch_warnings():
-        # All others are told below, and of labels above.
-        others = "(?!the judged documents stand no higher)"
-        warnings.filterwarnings("ignore", others, SkfilterrankWarning)
-        completed = complete_qrels(
-            judged,
-            named,
-            texts,
-            depth=depth or None,
-            unjudged_label=None,
-            predictor=predictor,
-            random_state=0,
-        )
-    for line in _of_completed(completed, docs):
-        tell(line)
-    table, label = completed.qrels, treated.written_unjudged
-    if label is None:
-        table = table[table["label"].notna()]
-    write_qrels(data_output(out), table, unjudged_label=label)
-
-
-def _of_labels(judged, path, reading):
-    """Yield lines about labels that are not learned from, or may have another meaning."""
-    from skfilterrank._lists.results import counted
-    from skfilterrank._lists.words import JUDGED_BY, is_of_machine
-
-    if JUDGED_BY in judged:
-        is_machine = is_of_machine(judged[JUDGED_BY])
-        if n_machine := int(judged["label"][is_machine].notna().sum()):
-            n_labels = counted(n_machine, "label")
-            yield f"{path}: {n_labels} of machines, not learned from and predicted anew"
-        judged = judged[~is_machine]
-    n_negative = int((judged["label"] < 0).sum())
-    if n_negative and reading.unjudged_label == "warn":
-        yield (
-            f"{counted(n_negative, 'label')} below 0, forbidden documents; where they mean "
-            "unjudged, say so by --unjudged-label"
-        )
-
-
-def _of_completed(completed, docs):
-    """Yield lines about labels that were predicted, what they are worth, and what is left."""
-    from skfilterrank._lists.results import counted
-    from skfilterrank._lists.words import JUDGED_BY, is_of_machine
-
-    table, predictor, missing = completed.qrels, completed.predictor, completed.without_text
-    if completed.unknown_queries:
-        n_queries = counted(len(completed.unknown_queries), "query", "queries")
-        yield f"{n_queries} of the runs without judgments: left out"
-    imputed = table["label"][is_of_machine(table[JUDGED_BY])]
-    text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
-    if len(imputed):
-        counts = imputed.value_counts().sort_index()
-        shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
-        text += f": {shown}"
-    yield text
-    if len(imputed):
-        warning = "warning: " if completed.is_doubtful else ""
-        yield f"{warning}{completed.precision_text()}; column 2 marks them"
-    queries_of: dict = {}
-    for query, reason in predictor.fallback_queries_.items():
-        queries_of.setdefault(reason, []).append(query)
-    for reason, queries in queries_of.items():
-        n_queries = counted(len(queries), "query", "queries")
-        yield f"{n_queries} with {reason} (left unjudged): {listed(queries)}"
-    if n_empty := int(predictor.imputed_[predictor.empty_texts_].sum()):
-        yield f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default"
-    if len(missing):
-        n_judged = int(missing["label"].notna().sum())
-        docnos = list(dict.fromkeys(missing["docno"]))
-        yield (
-            f"{counted(len(docnos), 'document')} without text in {docs} "
-            f"({counted(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
-            f"left unjudged): {listed(docnos)}"
-        )
+    named = _inputs.read_named_runs(list(dict.fromkeys(runs)))
+    machines = _inputs.named_paths(machine_qrels or [])
+    completed = complete_qrels(
+        judged,
+        rank_table(named, depth=depth or None),
+        None if docs is None else _inputs.read_documents(docs, text=text),
+        None if topics is None else _inputs.read_topics(topics).iloc[:, 0],
+        {name: _inputs.read_gains(path, treated) for name, path in machines.items()} or None,
+        n_draws=n_draws,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=progress(),
+    )
+    drawn, judged = counted(completed.n_drawn, "document"), counted(completed.n_judged, "label")
+    tell(f"drew {counted(n_draws, 'label set')} of {drawn}, learned from {judged}")
+    if completed.n_without_text:
+        tell(f"{counted(completed.n_without_text, 'document')} without a text in {docs}")
+    write_table(data_output(out), completed.to_frame())

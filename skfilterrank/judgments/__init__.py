@@ -14,6 +14,7 @@ from skfilterrank.judgments._label_quality import (
     assessor_agreement,
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
+from skfilterrank.judgments._pair_features import PairFeatures
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels, rank_systems
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_pool import RankedPool as RankedPool
@@ -31,6 +32,7 @@ __all__ = [
     "MTCSelector",
     "MaxRepSelector",
     "MoveToFrontSelector",
+    "PairFeatures",
     "PoolingSelector",
     "PriorSelector",
     "RandomSelector",

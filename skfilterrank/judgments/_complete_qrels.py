@@ -1,90 +1,69 @@
-"""Completion of judgments by labels predicted from texts, with estimates of their quality."""
+"""complete_qrels: label sets drawn for the unjudged documents of runs."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._files.forms import as_table, is_frame
-from skfilterrank._lists.checks import check_random_state
-from skfilterrank._lists.gains import PROBABILITY, is_sample, refuse_sample
-from skfilterrank._lists.queries import check_groups
+from skfilterrank._lists.checks import check_count, check_random_state
+from skfilterrank._lists.content import hash_rows
+from skfilterrank._lists.gains import PROBABILITY
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine, warn_user
+from skfilterrank._lists.words import DRAWN, JUDGED_BY, PEOPLE, is_of_machine, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
     InputTypeError,
     SkfilterrankError,
-    SkfilterrankWarning,
     brief,
     brief_list,
 )
-from skfilterrank.io import read_qrels
-from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
-from skfilterrank.judgments._rank_table import rank_table
-from skfilterrank.judgments._ranked_selectors import statap_prior
+from skfilterrank.io import mark_as_said, read_qrels, refuse_draws
+from skfilterrank.judgments._drawn_labels import depth_offset, rows_by_content, sample_labels
+from skfilterrank.judgments._pair_features import PairFeatures
+from skfilterrank.judgments._rank_table import as_rank_table
+from skfilterrank.judgments._ranked_pool import judges_of
 
 _SHOWN = 5
-_TEXT = "text"
-# Below this precision, predicted labels do more harm than good.
-_LEAST = 0.5
-# Number of judged documents of either kind, relevant or not, from which labels are predicted, and
-# of held-out ones predicted relevant from which their share of right ones is estimated. From three
-# judged documents, 73 of 75 became relevant. Tau of AP with the true order, of 336 choices of 3 to
-# 50 labels for one query or three of TREC 2019 and Cranfield, was .17 with none of the rarer kind,
-# .45 with one, .59 with two to four and .66 from five on; without unjudged documents .19, .39, .54
-# and .67. There is no sharp limit, but from fewer nothing says how many labels are right.
+_KEY = ["qid", "docno"]
+# Beginnings of the names of columns.
+_RANK, _VECTOR = "rank in ", "vector "
+# Number of judged documents of either kind, relevant or not, from which labels are drawn. From
+# three judged documents, 73 of 75 became relevant.
 MIN_ROWS = 5
-# Limit for `judged_above_unjudged`: 0.47 to 0.51 in random samples of TREC 2019 and Cranfield, 0.89
-# or more after pooling or MAXREP.
-_CHOSEN_BY_RANK = 0.6
+# Number of labels from which values, and not only the order of systems, mean something.
+FEW_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompletedQrels(Result):
-    """Completed judgments and their quality, the result of :func:`complete_qrels`.
+    """Judgments with drawn label sets, the result of :func:`complete_qrels`.
 
     Attributes
     ----------
-    qrels : DataFrame of shape (n_documents, 4)
-        "qid", "docno" (str), "label" (float64, NaN where nothing could be predicted) and
-        "judged_by": "people", "predicted", or missing if the label is missing. Queries have the
-        order of the judgments; documents of the runs come after those of the judgments.
-        :func:`skfilterrank.io.write_qrels` writes this column, too.
-    expected_precision : float
-        Expected share of relevant documents among the documents predicted relevant (label above 0);
-        NaN if there are too few judged documents, or none is predicted relevant.
-    n_predicted_relevant : int
-        Number of documents predicted relevant; with soft labels, of documents whose likeliest label
-        is above 0.
-    quality : DataFrame
-        A row for each label, index "label". "n_judged" and "n_predicted" are numbers of documents;
-        "n_held_out" is the number of judged documents that get the label from models not fitted on
-        them, and "agreement" the share of these with the same judged label. Predictions for
-        unjudged documents are worse if the judged documents were selected as likely to be relevant.
-    predictor : LabelPredictor
-        The fitted predictor; its attributes list queries without a model and texts without terms.
-    without_text : DataFrame
-        Rows of `qrels` whose document has no text (or lacks a feature). They are neither used for
-        fitting nor predicted.
+    qrels : DataFrame of shape (n_judgments + n_draws * n_drawn, 5)
+        "qid", "docno" (str), "label" (int64 if all are whole numbers, else float64), "judged_by"
+        and "draw" (Int64). Rows of the judgments come first, in their order, with a missing draw:
+        they hold in every set. Then each set has a row for each drawn document, "judged_by" is
+        "drawn", and "draw" counts from 0. Documents that no run returns keep a missing label.
+    n_judged : int
+        Number of labels of people that were learned from.
+    n_drawn : int
+        Number of pairs of query and document whose labels are drawn.
+    n_draws : int
+        Number of label sets.
+    columns : tuple of str
+        Names of the columns that labels were predicted from, as of :class:`PairFeatures`.
+    n_not_returned : int
+        Number of documents that stay unjudged because no run returns them: those of the judgments
+        without a label, and those of `documents`.
+    n_without_text : int
+        Number of documents of runs or judgments that `documents` lacks, or has no text of.
     unknown_queries : list of str
-        Queries of the runs without judgments that are left out.
-    is_doubtful : bool
-        True if `expected_precision` is below 0.5 or unknown; then :func:`complete_qrels` warns.
-    judged_above_unjudged : float
-        Probability that a judged document is ranked higher in the runs than an unjudged one of its
-        query: near 1 after pooling, 0.5 in a random sample. NaN without runs.
-    is_random_sample : bool
-        True if `judged_above_unjudged` is below 0.6 and labels were predicted. Then removing
-        unjudged documents from lists is usually better than completing labels, and
-        :func:`complete_qrels` warns.
+        Queries of the runs without judgments, which are left out.
 
     See Also
     --------
@@ -92,423 +71,361 @@ class CompletedQrels(Result):
     """
 
     qrels: pd.DataFrame
-    expected_precision: float
-    n_predicted_relevant: int
-    quality: pd.DataFrame
-    predictor: LabelPredictor
-    without_text: pd.DataFrame
+    n_judged: int
+    n_drawn: int
+    n_draws: int
+    columns: tuple[str, ...]
+    n_not_returned: int
+    n_without_text: int
     unknown_queries: list
-    judged_above_unjudged: float
-
-    _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table of quality, a row for each label."""
-        return self.quality
+        """Return the table of drawn label sets, which functions take as judgments."""
+        return self.qrels
 
     def _summary(self) -> str:
-        n_predicted = self.predictor.n_imputed_
-        text = f"{counted(n_predicted, 'label')} of {len(self.qrels):,} predicted"
-        return f"{text}; {self.precision_text()}" if n_predicted else text
+        drawn, judged = counted(self.n_drawn, "document"), counted(self.n_judged, "judged document")
+        return f"{counted(self.n_draws, 'label set')} of {drawn}, learned from {judged}"
 
     @property
-    def is_doubtful(self) -> bool:
-        """True if values from these labels may be far off."""
-        return self.n_predicted_relevant > 0 and not self.expected_precision >= _LEAST
-
-    @property
-    def is_random_sample(self) -> bool:
-        """Tell whether the judged documents are not ranked higher in the runs than the others."""
-        return self.predictor.n_imputed_ > 0 and self.judged_above_unjudged < _CHOSEN_BY_RANK
-
-    def precision_text(self) -> str:
-        """Describe the expected precision in a phrase."""
-        if not self.n_predicted_relevant:
-            return "none is predicted to be relevant"
-        text = f"of {counted(self.n_predicted_relevant, 'document')} predicted relevant "
-        if np.isnan(self.expected_precision):
-            return text + "nothing says how many are: too few are judged"
-        return text + f"{100 * self.expected_precision:.2g} % are expected to be"
+    def is_order_only(self) -> bool:
+        """True if fewer than 50 labels are known: they order systems, but give no values."""
+        return self.n_judged < FEW_LABELS
 
 
 def complete_qrels(
     qrels,
     runs,
-    documents,
+    documents=None,
+    topics=None,
+    machine_qrels=None,
     *,
-    depth: int | None = None,
-    unjudged_label: float | str | None = "warn",
-    predictor: LabelPredictor | None = None,
+    n_draws: int = 20,
     random_state=None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> CompletedQrels:
-    """Predict missing labels from the texts of judged documents.
+    """Draw labels, several times, for the documents of runs that nobody judged.
 
-    Labels are predicted for unjudged documents of the runs in queries with judgments, and for
-    documents of the judgments without a label. Other queries of the runs are left out, unless the
-    predictor has a model of all queries (``unjudged_query="pool"`` or ``shared=True``). The labels
-    are marked as predicted, and their expected quality is returned.
+    One model of all judged pairs of query and document gives each unjudged document the chance of
+    each label; labels are drawn by these chances. Values of the label sets, their mean and their
+    spread are what :func:`skfilterrank.metrics.evaluate_runs` and
+    :func:`skfilterrank.comparison.compare_systems` make of the table.
 
     Parameters
     ----------
     qrels : path, open file, DataFrame or other judgments
         Judgments in a form that :func:`skfilterrank.io.read_qrels` accepts. Labels by a machine,
-        according to a column "judged_by" (the second column of a TREC file), are not used for
-        fitting, and are predicted again.
-    runs : path, list of paths, dict {name: path, open file or DataFrame}, or None
-        The runs, as :func:`skfilterrank.io.read_runs` takes them. None completes only the unjudged
-        documents of `qrels`.
-    documents : dict or Series {docno: text}, or DataFrame
+        according to a column "judged_by", are not learned from, and are drawn anew. Where a label
+        such as -1 means unjudged, pass ``read_qrels(path, unjudged_label=-1)``.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or rank table
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or a result of
+        :func:`rank_table`, which can cut them at a depth. Each is a column of the model.
+    documents : dict or Series {docno: text}, DataFrame, or None, default=None
         Texts by document id. A DataFrame, of pandas or polars, has the id in a column or index
-        level "docno", and the texts in a column "text"; or numbers in all its other columns, which
-        are scaled to mean 0 and variance 1.
-    depth : int or None, default=None
-        Number of first documents of each run and query that are used. None means all.
-    unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels of `qrels` that mean unjudged, as in :func:`skfilterrank.io.read_qrels`.
-    predictor : LabelPredictor or None, default=None
-        Predicts the labels; cloned. None means ``LabelPredictor()``.
+        level "docno", and the texts in a column "text"; or in all other columns the numbers of a
+        vector, such as an embedding. Without them, documents are similar that the same runs return
+        at like ranks.
+    topics : dict or Series {qid: text}, DataFrame, or None, default=None
+        Texts of queries by query id, a DataFrame in a column "query" or "text". They are compared
+        with the texts of documents.
+    machine_qrels : qrels, dict {name: qrels}, or None, default=None
+        Labels of one machine, or of several by name. Each machine is a column of the model.
+    n_draws : int, default=20
+        Number of label sets, at least 2.
     random_state : int, RandomState instance or None, default=None
-        Assigns the judged documents to folds. Pass an int for results that can be repeated.
+        Seed. Pass an int for results that can be repeated.
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+    verbose : int, default=0
+        Above 0 shows the progress over sets.
 
     Returns
     -------
     CompletedQrels
-        `qrels`, the completed judgments; `expected_precision` of the `n_predicted_relevant`
-        documents; `quality`, a table by label; `predictor`; and `without_text`, `unknown_queries`,
-        `is_doubtful` and `is_random_sample`, which warnings are about.
+        Its method `to_frame` gives the table of label sets.
 
     Raises
     ------
     ValueError
-        If nothing is unjudged or nothing is judged by people; if fewer than five documents with a
-        text are judged relevant, or fewer than five not relevant; if no document or no judged
-        document has a text, ids occur twice, the runs and the judgments have no query in common, a
-        query has no judgments and the predictor says ``unjudged_query="raise"``, or a parameter is
-        out of range.
+        If fewer than five documents are judged relevant, or fewer than five not relevant; if no
+        document of the runs is unjudged; if the runs, documents, topics or machine labels have no
+        id of the judgments' queries; if ids occur twice, or a parameter is out of range.
     TypeError
-        If `documents` is of another kind.
+        If `documents` or `topics` are of another kind.
 
     Warns
     -----
     DataWarning
-        If `expected_precision` is below 0.5 or unknown; if the judged documents are not ranked
-        higher in the runs than the others, as in a random sample; about labels by machines; about
-        queries of the runs that are left out.
-    UnjudgedWarning, FitWarning
-        As :meth:`LabelPredictor.fit`.
+        If fewer than 50 labels are known; about labels by machines in `qrels`, queries of the runs
+        without judgments, and documents that no run returns.
 
     See Also
     --------
-    LabelPredictor : The same for documents, labels and queries as arrays.
-    skfilterrank.judgments.estimate : Values with intervals from labels of which most are a
-        machine's.
+    PairFeatures : The columns of the model.
+    skfilterrank.judgments.estimate : Values with intervals of single systems from labels of a
+        random sample.
 
     Notes
     -----
-    Each judged document is predicted by models that were not fitted on it (five folds within
-    queries). With runs, a logistic regression is fitted: relevance against the prediction and the
-    logarithm of the prior of :class:`StatAPSelector`. It gives the probability of relevance of each
-    unjudged document that is predicted relevant, and `expected_precision` is the mean of these
-    probabilities. Without the ranks, the estimate would be far too high if the best ranks were
-    judged, since the other documents are ranked lower. So without runs it is valid only if judged
-    documents are like the others, as after a random sample. With runs it is still a model's
-    estimate: for pools of TREC 2019 and Cranfield it was up to 7 points too high and up to 33
-    points too low. Held-out documents alone gave up to 82 points too much
-    (``benchmarks/completed_labels_precision.py``).
+    The model is a logistic regression (multinomial for graded labels) on the columns of
+    :class:`PairFeatures`. For each set it is fitted again, on queries drawn with replacement, so
+    that the spread between sets also holds how much a model of other queries would differ. Beyond
+    the judged depth of a query, the log-odds of relevance fall by ``0.25 * log(rank / depth)``.
 
-    With few judgments for a query, most documents predicted relevant are not relevant, especially
-    if few are relevant at all. Use the labels to rank systems or to choose documents to judge next;
-    do not treat them as human labels.
+    The sets depend neither on the names of queries, documents and runs, nor on any order. Documents
+    of queries without a judged document are completed if `qrels` names the query, with a document
+    without a label; other queries of the runs are left out. Forbidden labels, below 0, are drawn as
+    any other label.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from skfilterrank.judgments import complete_qrels
-    >>> texts = {f"d{i}": "lift of wings" if i % 2 else "heat in slabs" for i in range(12)}
-    >>> qrels = pd.DataFrame({"qid": "1", "docno": list(texts)[:10], "label": [0, 1] * 5})
-    >>> run = pd.DataFrame({"qid": "1", "docno": list(texts), "score": range(12, 0, -1)})
-    >>> complete_qrels(qrels, {"run": run}, texts, random_state=0).qrels.tail(3)
-       qid docno  label  judged_by
-    9    1    d9    1.0     people
-    10   1   d10    0.0  predicted
-    11   1   d11    1.0  predicted
+    >>> docnos = [f"d{i}" for i in range(100)]
+    >>> run = pd.DataFrame({"qid": "1", "docno": docnos, "score": range(100, 0, -1)})
+    >>> other = run.assign(score=[-((37 * i) % 100) for i in range(100)])
+    >>> qrels = pd.DataFrame({"qid": "1", "docno": docnos[:60], "label": [1] * 20 + [0] * 40})
+    >>> completed = complete_qrels(qrels, {"a": run, "b": other}, n_draws=2, random_state=0)
+    >>> completed
+    <CompletedQrels: 2 label sets of 40 documents, learned from 60 judged documents>
+    >>> completed.to_frame().iloc[[0, 60, 100]]
+        qid docno  label judged_by  draw
+    0     1    d0      1    people  <NA>
+    60    1   d60      0     drawn     0
+    100   1   d60      0     drawn     1
     """
-    if predictor is not None and not isinstance(predictor, LabelPredictor):
-        raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
-    predictor = LabelPredictor() if predictor is None else clone(predictor)
-    for name in ("n_per_query", "share"):
-        if (value := getattr(predictor, name)) is not None:
-            raise InputError(
-                f"predictor.{name} must be None, got {brief(value)}: all given labels are used for "
-                "fitting."
-            )
+    check_count(n_draws, "n_draws", 2)
     random_state = check_random_state(random_state)
-    if runs is None and depth is not None:
-        raise InputError("depth is the depth of the runs, but there are no runs.")
-    ranks = None if runs is None else rank_table(runs, depth=depth)
-    try:
-        judged = read_qrels(qrels, unjudged_label=unjudged_label, predicted="use")
-    except SkfilterrankError as error:
-        error.add_note("The error concerns qrels.")
-        raise
-    if is_sample(judged["label"], judged.get(PROBABILITY)):
-        refuse_sample()
-    table, unknown_queries = _pool(
-        ranks,
-        judged,
-        leaves=predictor.unjudged_query == "leave" and not predictor.shared,
+    judged = _judgments(qrels)
+    ranks, unknown = _ranks_of_judged_queries(as_rank_table(runs), judged)
+    known = judged["label"].dropna()
+    _check_enough(known)
+    pairs = ranks.index.append(known.index.difference(ranks.index, sort=False))
+    labels = known.reindex(pairs).to_numpy()
+    is_drawn = np.isnan(labels)
+    if not is_drawn.any():
+        raise InputError(
+            "no document of the runs is unjudged: name the label that means unjudged in "
+            "read_qrels(qrels, unjudged_label=), or pass runs with other documents."
+        )
+    X, n_lacking, others = _table_of_pairs(pairs, ranks, documents, topics, machine_qrels)
+    queries = pd.factorize(pairs.get_level_values("qid"))[0]
+    X, rows, keys = _in_order_of_content(X, queries, labels)
+    vectors = [name for name in X if name.startswith(_VECTOR)]
+    features = PairFeatures(
+        ranks=[name for name in X if name.startswith(_RANK)], similarity=vectors or None
     )
-    has_text, X = _find_documents(table, documents)
-    known = table[has_text].reset_index(drop=True)
-    _check_enough(known["label"])
-    labels = predictor.fit_transform(X, known["label"].to_numpy(), known["qid"])
-    table.loc[has_text, "label"] = labels
-    is_predicted = np.zeros(len(table), dtype=bool)
-    is_predicted[has_text] = predictor.imputed_
-    judges = pd.Series(PEOPLE, table.index, dtype=object).where(table["label"].notna(), None)
-    table[JUDGED_BY] = judges.mask(is_predicted, PREDICTED)
-    places = None if ranks is None else _places(ranks, known)
-    precision, n_relevant, quality = _quality(predictor, X, known, labels, places, random_state)
+    best = X[features.ranks].min(axis=1).to_numpy()
+    drawn = np.empty((n_draws, len(rows)))
+    drawn[:, rows] = sample_labels(
+        features.fit_transform(X, labels[rows], queries[rows]),
+        labels[rows],
+        queries[rows],
+        n_draws=n_draws,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        offset=depth_offset(best, labels[rows], queries[rows]),
+        keys=keys,
+        verbose=verbose,
+    )
+    table = _label_sets(judged, pairs[is_drawn], drawn[:, is_drawn])
     completed = CompletedQrels(
         table,
-        precision,
-        n_relevant,
-        quality,
-        predictor,
-        table[~has_text],
-        unknown_queries,
-        np.nan if places is None else _judged_above_unjudged(known, places),
+        n_judged=len(known),
+        n_drawn=int(np.count_nonzero(is_drawn)),
+        n_draws=n_draws,
+        columns=tuple(features.get_feature_names_out().tolist()),
+        n_not_returned=others.union(table["docno"][table["label"].isna()]).nunique(),
+        n_without_text=n_lacking,
+        unknown_queries=unknown,
     )
-    if completed.is_doubtful:
-        warn_user(
-            f"{completed.precision_text()}: values from these labels may be far off. Judge more "
-            "documents, or take values with intervals from a sample of people's labels "
-            "(skfilterrank.judgments).",
-            DataWarning,
-        )
-    if completed.is_random_sample:
-        warn_user(
-            "the judged documents stand no higher in the runs than the others, as in a random "
-            "sample: AP with completed labels then mostly orders systems worse than AP "
-            "without unjudged documents, and its values are less accurate. Measure with people's "
-            "labels and unjudged='drop', or estimate values with intervals "
-            "(skfilterrank.judgments).",
-            DataWarning,
-        )
+    _warn_of(completed)
     return completed
 
 
-def _pool(ranks, qrels, *, leaves):
-    """Return judged and unjudged documents by query, and the queries without judgments."""
-    table = qrels[["qid", "docno", "label"]].astype({"label": np.float64})
-    if JUDGED_BY in qrels:
-        table["label"] = labels_of_people(table["label"].to_numpy(), qrels[JUDGED_BY])
-    if table["label"].isna().all():
-        raise InputError(
-            "qrels holds no label that people gave: there is nothing to learn from. Judge some "
-            "documents first."
-        )
-    unknown = []
-    if ranks is not None:
-        pool = ranks.index.to_frame(index=False).astype(str)
-        is_known = pool["qid"].isin(table["qid"].unique())
-        if not is_known.any():
-            raise InputError(
-                "the runs have no query of the judgments: the runs have queries such as "
-                f"{brief(pool['qid'].iloc[0])}, the judgments such as "
-                f"{brief(table['qid'].iloc[0])}."
-            )
-        if leaves and not is_known.all():
-            unknown = pool["qid"][~is_known].unique().tolist()
-            pool = pool[is_known]
-            warn_user(
-                f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
-                f"out, such as {brief_list(unknown[:_SHOWN])}.",
-                DataWarning,
-            )
-        table = pd.concat([table, pool], ignore_index=True)
-        table = table.drop_duplicates(["qid", "docno"])
-    if table["label"].notna().all():
-        raise InputError(
-            "no document is unjudged: name the label that means unjudged in the judgments "
-            "(unjudged_label), or pass runs with other documents."
-        )
-    queries = pd.factorize(table["qid"])[0]
-    return table.iloc[np.argsort(queries, kind="stable")].reset_index(drop=True), unknown
-
-
-def labels_of_people(labels, judged_by) -> np.ndarray:
-    """Return labels, with NaN for labels by machines, and warn of these."""
-    is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
-    if n_machine := int(np.count_nonzero(is_machine)):
-        names = sorted(map(str, judged_by[is_machine].unique()))
+def _judgments(qrels) -> pd.DataFrame:
+    """Read judgments by query and document, with labels of people alone."""
+    try:
+        judged = read_qrels(qrels, predicted="use")
+    except SkfilterrankError as error:
+        error.add_note("The error concerns qrels.")
+        raise
+    if "draw" in judged:
+        refuse_draws("qrels")
+    judged = judged.set_index(_KEY).astype({"label": np.float64})
+    if JUDGED_BY not in judged:
+        return judged.assign(**{JUDGED_BY: PEOPLE})
+    is_machine = is_of_machine(judged[JUDGED_BY]) & judged["label"].notna()
+    if n_machine := int(is_machine.sum()):
+        names = sorted(map(str, judged[JUDGED_BY][is_machine].unique()))
         warn_user(
-            f"qrels holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
-            f"{', '.join(names[:_SHOWN])}): they are not used for fitting, and are predicted "
-            "again.",
+            f"qrels holds {counted(n_machine, 'label')} that machines gave (column "
+            f"{brief(JUDGED_BY)}: {', '.join(names[:_SHOWN])}): they are not learned from, and are "
+            "drawn anew. Pass a machine's labels as machine_qrels.",
             DataWarning,
         )
-    return np.where(is_machine, np.nan, labels)
+    return judged.assign(label=judged["label"].mask(is_machine))
 
 
-def _find_documents(table, documents):
-    """Return a mask of the documents of the pool that are known, and their texts or numbers."""
-    columns = _columns_of(documents)
-    found = columns.reindex(table["docno"])
-    if _TEXT in columns:
-        texts = found[_TEXT].fillna("").to_numpy(dtype=object)
-        is_there = np.array([str(text).strip() != "" for text in texts])
-    else:
-        is_there = found.notna().all(axis=1).to_numpy()
-    if not is_there.any():
+def _ranks_of_judged_queries(ranks, judged) -> tuple[pd.DataFrame, list]:
+    """Return the ranks in queries of the judgments, ids as texts, and the other queries."""
+    ids = ranks.index.to_frame(index=False).astype(str)
+    is_known = ids["qid"].isin(judged.index.unique("qid")).to_numpy()
+    if not is_known.any():
         raise InputError(
-            "no document of the pool has a text in documents: ids there are such as "
-            f"{brief(columns.index[0])}, in the pool such as {brief(table['docno'].iloc[0])}."
+            "the runs have no query of the judgments: the runs have queries such as "
+            f"{brief(ids['qid'].iloc[0])}, the judgments such as {brief(judged.index[0][0])}."
         )
-    if table["label"][is_there].isna().all():
-        raise InputError(
-            "no judged document has a text in documents: there is nothing to learn from."
+    unknown = ids["qid"][~is_known].unique().tolist()
+    if unknown:
+        warn_user(
+            f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
+            f"out, such as {brief_list(unknown[:_SHOWN])}. To complete a query of which nothing is "
+            "judged, give qrels one of its documents without a label (NaN).",
+            DataWarning,
         )
-    if _TEXT in columns:
-        return is_there, texts[is_there].tolist()
-    return is_there, StandardScaler().fit_transform(found[is_there].to_numpy())
+    index = pd.MultiIndex.from_frame(ids[is_known])
+    return ranks[is_known].set_axis(index, axis=0), unknown
 
 
-def _check_enough(labels):
+def _check_enough(labels) -> None:
     """Raise if people judged too few documents to learn from."""
-    n_relevant, n_others = int((labels > 0).sum()), int((labels <= 0).sum())
+    n_relevant = int((labels > 0).sum())
+    n_others = len(labels) - n_relevant
     if min(n_relevant, n_others) < MIN_ROWS:
         raise InputError(
-            f"qrels holds {n_relevant} relevant and {n_others} other judged documents with a text, "
-            f"but {MIN_ROWS} of each are needed to predict labels. Judge more documents, which "
-            "'skfilterrank select' chooses, or evaluate with 'drop' for unjudged documents."
+            f"qrels holds labels of {n_relevant} relevant and {n_others} other documents by "
+            f"people, but {MIN_ROWS} of each are needed to draw labels. Judge more documents, "
+            "which 'skfilterrank select' chooses, or evaluate with 'drop' for unjudged documents."
         )
 
 
-def _columns_of(documents) -> pd.DataFrame:
-    """Return the column of texts, or columns of numbers, by document id."""
-    if isinstance(documents, Mapping | pd.Series):
-        columns = pd.Series(documents, dtype=object).to_frame(_TEXT)
-    elif not is_frame(documents):
-        raise InputTypeError(
-            "documents must be a dict or Series of texts by document id, or a DataFrame with the "
-            f"column 'docno', got {type(documents).__name__}."
+def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
+    """Return what is known of each pair, and the documents that lack on either side.
+
+    These are the number of documents of pairs without a text, and the ids of documents of no pair.
+    """
+    if topics is not None and documents is None:
+        raise InputError("topics are compared with documents: pass documents, too, or no topics.")
+    X = ranks.reindex(pairs).reset_index(drop=True)
+    X.columns = pd.Index([f"{_RANK}{name}" for name in ranks])
+    machines = {
+        f"label by {name}": labels.reindex(pairs).to_numpy(dtype=np.float64)
+        for name, labels in judges_of(machine_qrels).items()
+    }
+    if absent := [name for name, labels in machines.items() if np.isnan(labels).all()]:
+        raise InputError(
+            f"machine_qrels has no {absent[0]} of a document of the runs: bring queries and "
+            "documents to one form first."
         )
-    else:
-        columns = as_table(documents, "label")
-        if "docno" in columns:
-            columns = columns.set_index("docno")
-        elif "docno" not in columns.index.names:
+    parts, n_lacking, others = [X, pd.DataFrame(machines, X.index)], 0, pd.Index([], dtype=object)
+    for name, table, key in (("documents", documents, "docno"), ("topics", topics, "qid")):
+        if table is None:
+            continue
+        ids = pairs.get_level_values(key)
+        columns = _columns_of(table, name, key)
+        found = columns.reindex(ids).reset_index(drop=True)
+        if (lacks := found.isna() | (found == "")).any(axis=1).all():
             raise InputError(
-                f"documents has no column 'docno', but {brief_list(columns.columns)}: give the "
-                "column of document ids that name."
+                f"{name} has nothing for {key} of the runs and judgments: its ids are such as "
+                f"{brief(columns.index[0])}, theirs such as {brief(ids[0])}."
             )
-        columns = columns.set_axis(columns.index.get_level_values("docno"), axis=0)
+        if key == "docno":
+            n_lacking = ids[lacks.any(axis=1)].nunique()
+            others = columns.index[~columns.index.isin(ids)]
+        parts.append(found)
+    if topics is not None and "text" not in parts[2]:
+        raise InputError("topics are compared with texts, but documents holds vectors of numbers.")
+    return pd.concat(parts, axis=1), n_lacking, others
+
+
+def _columns_of(table, name, key) -> pd.DataFrame:
+    """Return a column of texts, or for documents columns of numbers, by id as text."""
+    if isinstance(table, Mapping | pd.Series):
+        columns = pd.Series(table, dtype=object).to_frame("text")
+    elif is_frame(table):
+        columns = as_table(table, "label")
+        if key in columns:
+            columns = columns.set_index(key)
+        elif key not in columns.index.names:
+            raise InputError(
+                f"{name} has no column {key!r}, but {brief_list(list(columns))}: give the column "
+                "of ids that name."
+            )
+        columns = columns.set_axis(columns.index.get_level_values(key), axis=0)
+    else:
+        raise InputTypeError(
+            f"{name} must be a dict or Series of texts by {key}, or a data frame with the column "
+            f"{key!r}, got {type(table).__name__}."
+        )
     columns.index = columns.index.astype(str)
     if columns.empty:
-        raise InputError("documents holds no document with a text or numbers.")
+        raise InputError(f"{name} is empty: expected texts by {key}.")
     if columns.index.has_duplicates:
         again = columns.index[columns.index.duplicated()][0]
-        raise InputError(f"documents holds {brief(again)} twice: keep one row of each document.")
-    if _TEXT in columns:
-        return columns[[_TEXT]]
+        raise InputError(f"{name} holds {brief(again)} twice: keep one row of each {key}.")
+    kinds = ("query", "text") if key == "qid" else ("text",)
+    if texts := [column for column in kinds if column in columns]:
+        found = columns[texts[:1]].astype(object)
+        return found.where(found.notna(), "").astype(str).astype(object).set_axis(kinds[:1], axis=1)
     try:
-        return columns.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        numbers = columns.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = None
+    if key == "qid" or numbers is None:
+        also = "" if key == "qid" else ", or numbers in all columns but 'docno'"
         raise InputError(
-            "documents must have a column 'text', or numbers in all columns but 'docno', got "
-            f"{brief_list(columns.columns)} ({error})."
-        ) from error
-
-
-def _places(ranks, table):
-    """Return the documents' log priors from their ranks; documents of no run are lowest."""
-    prior = statap_prior(ranks)
-    prior.index = pd.MultiIndex.from_frame(prior.index.to_frame(index=False).astype(str))
-    places = prior.reindex(pd.MultiIndex.from_frame(table[["qid", "docno"]]))
-    return np.log(places.fillna(prior.min()).to_numpy())
-
-
-def _judged_above_unjudged(table, places) -> float:
-    """Return the share of (judged, unjudged) pairs whose judged document is ranked higher."""
-    by_query = pd.Series(places).groupby(table["qid"].to_numpy())
-    is_judged = table["label"].notna().to_numpy()
-    counts = pd.DataFrame({"rank": by_query.rank() * is_judged, "judged": is_judged})
-    counts = counts.groupby(table["qid"].to_numpy()).sum()
-    n_judged = counts["judged"]
-    n_pairs = (n_judged * (by_query.size() - n_judged)).sum()
-    n_higher = (counts["rank"] - n_judged * (n_judged + 1) / 2).sum()
-    return float(n_higher / n_pairs) if n_pairs else np.nan
-
-
-def _quality(predictor, X, table, completed, places, random_state):
-    """Return the expected precision, the number of documents for it, and the table of labels."""
-    labels, index = table["label"].to_numpy(), check_groups(table["qid"], n_rows=len(table))
-    vectors = predictor.vectors_of(X)
-    hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
-    if hard.unjudged_query == "raise":
-        # A query with one label has none left when it is held out; its warning is not shown.
-        hard.set_params(unjudged_query="leave")
-    folds = dealt_folds(index, vectors, labels, random_state)
-    held_out = held_out_labels(hard, vectors, index, labels, folds)
-    found = completed
-    if predictor.output != "hard":
-        found = np.full(len(table), np.nan)
-        is_there = predictor.imputed_
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkfilterrankWarning)  # the first call has warned
-            found[is_there] = hard.fit_vectors(vectors, index, labels)[is_there]
-    is_new = np.isnan(labels) & ~np.isnan(found)
-    is_known = ~np.isnan(held_out)
-    relevant = is_new & (found > 0)
-    precision = np.nan
-    if relevant.any():
-        precision = expected_precision(
-            labels[is_known] > 0,
-            held_out[is_known] > 0,
-            None if places is None else places[is_known],
-            None if places is None else places[relevant],
+            f"{name} must have a column {kinds[0]!r}{also}, got {brief_list(list(columns))}."
         )
-    rows = {}
-    for label in predictor.labels_.tolist():
-        is_said = held_out == label
-        rows[label] = {
-            "n_judged": np.count_nonzero(labels == label),
-            "n_predicted": np.count_nonzero(found[is_new] == label),
-            "n_held_out": np.count_nonzero(is_said),
-            "agreement": np.mean(labels[is_said] == label) if is_said.any() else np.nan,
-        }
-    quality = pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
-    return precision, int(np.count_nonzero(relevant)), quality
+    return numbers.set_axis([f"{_VECTOR}{place}" for place in range(numbers.shape[1])], axis=1)
 
 
-def expected_precision(relevant, said, places, said_places) -> float:
-    """Return the mean probability of relevance of documents that are predicted relevant.
+def _in_order_of_content(X, queries, labels):
+    """Sort rows, and the columns of runs, by content, so that names and orders do not count.
 
-    Parameters
-    ----------
-    relevant, said : ndarray of shape (n_held_out,), dtype bool
-        Relevance of judged documents, and out-of-fold predictions.
-    places : ndarray of shape (n_held_out,), dtype float64, or None
-        Log priors of the judged documents from ranks, higher is likelier. None without ranks.
-    said_places : ndarray of shape (n_said,), dtype float64, or None
-        Log priors of the unjudged documents that are predicted relevant.
-
-    Returns
-    -------
-    float
-        Mean probability; NaN if there are too few judged documents of one kind, or too few
-        documents predicted relevant.
+    Returns the table, the numbers of the sorted rows, and a hash of the content of each row.
     """
-    counts = [np.count_nonzero(rows) for rows in (relevant, ~relevant, said)]
-    if min(counts) < MIN_ROWS:
-        return np.nan
-    if said_places is None:
-        places, said_places = np.zeros(len(said)), np.zeros(1)
-    if not len(said_places):
-        return np.nan
-    # The default penalty avoids probabilities near 1 from few documents.
-    model = LogisticRegression().fit(np.column_stack([said, places]), relevant)
-    return float(
-        model.predict_proba(np.column_stack([np.ones(len(said_places)), said_places]))[:, 1].mean()
-    )
+    names = [name for name in X if name.startswith(_RANK)]
+    ranks, others = X[names].to_numpy(), X.drop(columns=names)
+    further = [others] if others.shape[1] else []
+    in_any_order = hash_rows(np.sort(ranks, axis=1), *further)
+    of_runs = [hash_rows(own, in_any_order).sum() for own in ranks.T]
+    X = X[[*(names[place] for place in np.argsort(of_runs, kind="stable")), *others]]
+    keys = hash_rows(X)
+    rows, _ = rows_by_content(GroupIndex.from_groups(queries), keys, labels)
+    return X.iloc[rows].reset_index(drop=True), rows, keys[rows]
+
+
+def _label_sets(judged, pairs, drawn) -> pd.DataFrame:
+    """Return the table of label sets: rows that hold in every set, then those of each draw."""
+    n_draws, n_drawn = drawn.shape
+    common = judged[~judged.index.isin(pairs)].reset_index()
+    common[JUDGED_BY] = common[JUDGED_BY].fillna(PEOPLE).where(common["label"].notna(), None)
+    common = common.drop(columns=PROBABILITY, errors="ignore")
+    rows = np.tile(np.arange(n_drawn), n_draws)
+    sets = pd.DataFrame({name: pairs.get_level_values(name).take(rows) for name in _KEY})
+    sets = sets.assign(**{"label": drawn.ravel(), JUDGED_BY: DRAWN})
+    draws = np.append(np.full(len(common), -1), np.repeat(np.arange(n_draws), n_drawn))
+    table = pd.concat([common, sets], ignore_index=True)
+    table["draw"] = pd.array(draws, dtype="Int64")
+    table.loc[draws < 0, "draw"] = pd.NA
+    if (table["label"] % 1 == 0).all():
+        table = table.astype({"label": np.int64})
+    return mark_as_said(table)
+
+
+def _warn_of(completed) -> None:
+    """Warn of few labels, and of documents that stay unjudged."""
+    if completed.is_order_only:
+        warn_user(
+            f"only {counted(completed.n_judged, 'document')} are judged: drawn labels then order "
+            f"systems, but values may be far off. Judge at least {FEW_LABELS} to report values.",
+            DataWarning,
+        )
+    if completed.n_not_returned:
+        warn_user(
+            f"{counted(completed.n_not_returned, 'document')} that no run returns: left unjudged. "
+            "They count as not relevant.",
+            DataWarning,
+        )

@@ -9,12 +9,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_numbers, count_rows
 from skfilterrank._lists.queries import GroupIndex, check_groups
-from skfilterrank.exceptions import InputError, brief_list
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._selector import is_texts
 
 # Name of the column of X that holds the texts of queries.
@@ -37,7 +37,93 @@ _OF_QUERY = ("cosine", "cosine in query", "BM25 in query")
 
 
 class PairFeatures(TransformerMixin, BaseEstimator):
-    """Columns of pairs of query and document, from runs, texts, numbers and known labels."""
+    r"""Transformer that makes columns of numbers for pairs of query and document.
+
+    The columns say how likely the document is to be relevant to the query: by its ranks in runs, by
+    the labels of similar judged documents of the query, by the similarity of both texts, and by
+    numbers, such as a machine's labels. :func:`complete_qrels` learns from them. For another
+    classifier, or with columns of your own beside, take this class and
+    ``judgments.LabelPredictor(model="pairs")``.
+
+    X holds a row for each pair: a DataFrame, whose columns have these roles,
+
+    * the columns `ranks`: ranks in runs, from 1, NaN where a run does not return the document;
+    * the columns `similarity`, if it is a list: vectors of the documents, such as embeddings;
+    * other columns of numbers: columns of the result, with another column if some are missing;
+    * "query": the text of the query;
+    * other columns: texts of the document, which are joined;
+
+    or a list of texts, an array of numbers, or a sparse matrix of document vectors, which are used
+    for similarities alone.
+
+    Parameters
+    ----------
+    ranks : list of column names or None, default=None
+        Columns of X that hold ranks.
+    similarity : callable, list of column names, or None, default=None
+        Similarity of documents. A callable gets two parts of X, as the functions of
+        `sklearn.metrics.pairwise`, and returns a matrix of shape (n_rows, n_other_rows); numbers
+        below 0 count as 0. A list means the cosine of these columns of X. None means the cosine of
+        the texts' tf-idf vectors; without texts of the weights ``1 / log2(rank + 1)`` less their
+        mean, and without ranks of the numbers.
+
+    Attributes
+    ----------
+    names_ : list of str
+        Names of the columns.
+    mean_, scale_ : ndarray of shape (n_columns,), dtype float64
+        Mean and standard deviation of the judged rows of `fit`, by which columns are standardised.
+    weight_ : ndarray of shape (n_columns,), dtype float64
+        Weight of the standardised columns: 1, but ``2 / sqrt(n)`` for n runs, and for n > 4 columns
+        of numbers, so that these share a penalty of the model.
+    n_features_in_ : int
+        Number of columns of X, if it has any.
+    feature_names_in_ : ndarray of str
+        Their names, if they are texts.
+
+    See Also
+    --------
+    complete_qrels : Draws labels by these columns.
+
+    Notes
+    -----
+    With the similarity :math:`s_j` of the document to each judged document of the query but itself,
+    and its label :math:`l_j` divided by the largest, columns are
+
+    * :math:`(\sum_j s_j^2 l_j + 0.1\, b) / (\sum_j s_j^2 + 0.1)`, where b is the mean label of the
+      other queries, with labels below 0 as 0;
+    * the largest :math:`s_j` of relevant documents (label above 0), and of others;
+    * the mean :math:`s_j` of relevant documents less that of others;
+    * :math:`\log((\sum_j \max(l_j, 0) + b) / (n + 1) + 0.02)` for n such documents;
+    * with ranks: the logarithm of the best rank, their mean logarithm, and the logarithm of each;
+      twice the largest rank stands for a missing one;
+    * with texts of queries: the cosine of both texts, and the cosine and BM25 standardised within
+      the query.
+
+    Standardised columns are cut at 6 standard deviations; missing numbers become the mean. No
+    column of a row of `fit` depends on the row's own label, but by the common scale. Time and
+    memory are linear in the number of queries; similarities are computed query by query.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import PairFeatures
+    >>> X = pd.DataFrame({"bm25": [1, 2, 3, None], "text": ["a cat", "cats", "my cat", "dogs"],
+    ...                   "query": "cat"})
+    >>> features = PairFeatures(ranks=["bm25"])
+    >>> columns = features.fit_transform(X, [1, None, 0, None], groups=["q"] * 4)
+    >>> columns.shape
+    (4, 11)
+    >>> features.get_feature_names_out().tolist()[-4:]
+    ['cosine', 'cosine in query', 'BM25 in query', 'bm25']
+    """
+
+    names_: list
+    mean_: np.ndarray
+    scale_: np.ndarray
+    weight_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     # By default, scikit-learn's metadata routing passes `groups`.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
@@ -49,20 +135,67 @@ class PairFeatures(TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X, y, groups=None) -> Self:
-        """Learn terms and scales, and keep the judged rows."""
+        """Learn terms and scales, and keep the judged rows.
+
+        Parameters
+        ----------
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+            Pairs of query and document, in any order.
+        y : array-like of shape (n_rows,)
+            Labels, NaN where unjudged; below 0 forbidden.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the index level "qid" of y or X.
+
+        Returns
+        -------
+        self : PairFeatures
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If no row is judged, X lacks a column, a rank is below 1, a number is infinite, the
+            texts hold no term, or `similarity` returns another shape.
+        """
         self._fit(X, y, groups)
         return self
 
     @all_or_nothing
     def fit_transform(self, X, y, groups=None) -> np.ndarray:
-        """Return the columns of the rows of `fit`; no row's columns look at its own label."""
+        """Return the columns of the rows of `fit`; they do not look at the row's own label.
+
+        Parameters
+        ----------
+        X, y, groups : array-like of n_rows rows
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns), dtype float64
+            The columns of judged and unjudged rows. Fit a model on those of judged rows.
+        """
         return self._fit(X, y, groups)
 
     def transform(self, X, groups=None) -> np.ndarray:
-        """Return the columns of new rows; they look at all labels of `fit`."""
+        """Return the columns of new rows; they look at all labels of `fit`.
+
+        Parameters
+        ----------
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+            Pairs in the form of `fit`. A query that was not in `fit` has no judged documents.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row, as in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns), dtype float64
+            The columns. Judged rows of `fit` count as other documents here: for models, take
+            :meth:`fit_transform`.
+        """
         check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
         n_rows = count_rows(X)
-        index = check_groups(groups, X, n_rows=n_rows, names=("X",))
+        index = check_groups(groups, X, n_rows=n_rows, names=("X",), carrier="X as a DataFrame")
         parts = self._parts(X)
         if parts.texts is not None:
             parts = parts._replace(counts=self._terms.counter.transform(parts.texts[1]))
@@ -70,9 +203,27 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         return self._scaled(self._columns(parts, documents, index, np.full(n_rows, -1)))
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Return the names of the columns."""
+        """Return the names of the columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,), dtype object
+            The names.
+        """
         check_is_fitted(self)
         return np.array(self.names_, dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
 
     def _fit(self, X, y, groups) -> np.ndarray:
         """Learn from the rows, and return their columns."""
@@ -80,8 +231,11 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         labels = check_numbers(y, "y", n_rows=n_rows).astype(np.float64)
         index = check_groups(groups, y, X, n_rows=n_rows, names=("y", "X"))
         known = ~np.isnan(labels)
-        if not known.any():
-            raise InputError("y has no label: expected some that are not NaN.")
+        if not known.any() or np.isinf(labels).any():
+            raise InputError("y must hold finite labels, NaN where unjudged, and at least one.")
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+        validate_data(self, X, skip_check_array=True)
         parts = self._parts(X)
         if parts.texts is not None:
             self._terms = _Terms()
@@ -108,16 +262,21 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             self.scale_ = np.nan_to_num(np.nanstd(raw[known], axis=0)) + 1e-9
         return self._scaled(raw)
 
-    def _parts(self, X) -> "_Parts":
+    def _parts(self, X) -> "_PairParts":
         """Take X apart: texts, queries, ranks, numbers, vectors; None for what X does not hold."""
         if sparse.issparse(X):
-            return _Parts(X, vectors=X.tocsr())
+            return _PairParts(X, vectors=X.tocsr())
         if is_texts(X):
             X = pd.DataFrame({"text": pd.Series(list(X), dtype=object)})
         elif not isinstance(X, pd.DataFrame):
-            X = pd.DataFrame(np.asarray(X))
-        ranks = list(self.ranks or ())
-        vectors = self.similarity if isinstance(self.similarity, list) else []
+            X = pd.DataFrame(np.asarray(X)).infer_objects()
+        ranks = [] if self.ranks is None else list(self.ranks)
+        vectors = [] if self.similarity is None or callable(self.similarity) else self.similarity
+        if isinstance(vectors, str):
+            raise InputError(
+                "similarity must be a function of two parts of X, a list of columns, or None, got "
+                f"{brief(vectors)}."
+            )
         if absent := [name for name in [*ranks, *vectors] if name not in X]:
             raise InputError(
                 f"X has no column {brief_list(absent)}; its columns are {brief_list(list(X))}."
@@ -127,11 +286,16 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         words = others.drop(columns=numbers.columns)
         words = words.astype(object).where(words.notna(), "").astype(str)
         queries = words.pop(_QUERY).to_numpy(object) if _QUERY in words else None
+        if queries is not None and not words.shape[1]:
+            raise InputError(
+                "X has texts of queries (column 'query'), but none of documents to compare them "
+                "with: add a column 'text', or leave the texts of queries out."
+            )
         texts = [" ".join(row) for row in words.to_numpy(object)] if words.shape[1] else None
-        return _Parts(
+        return _PairParts(
             X,
             texts=None if texts is None else pd.factorize(np.array(texts, dtype=object)),
-            queries=None if texts is None else queries,
+            queries=queries,
             ranks=_matrix(X[ranks]),
             numbers=_matrix(numbers),
             vectors=_matrix(X[vectors]),
@@ -143,6 +307,8 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         """Learn the depth of runs, scales of numbers, and names and weights of columns."""
         self.names_ = list(_OF_SIMILAR)
         if parts.ranks is not None:
+            if not np.fmin.reduce(parts.ranks, axis=None) >= 1:
+                raise InputError("X must hold ranks from 1 on, NaN where missing.")
             self._depth = np.nanmax(parts.ranks)
             self._mean_profile = _profile(parts.ranks).mean(axis=0)
             self.names_ += _OF_RUNS
@@ -204,7 +370,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         return np.nan_to_num(raw, copy=False)
 
 
-class _Parts(NamedTuple):
+class _PairParts(NamedTuple):
     """Parts of X by their role; None for what X does not hold."""
 
     X: Any
@@ -292,7 +458,11 @@ def _matrix(table) -> np.ndarray | None:
     """Return the columns of a table as floats; None if there is none."""
     if not table.shape[1]:
         return None
-    return table.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(numbers).any():
+        name = table.columns[np.isinf(numbers).any(axis=0)][0]
+        raise InputError(f"X holds an infinite number in column {brief(name)}; NaN is missing.")
+    return numbers
 
 
 def _profile(ranks) -> np.ndarray:

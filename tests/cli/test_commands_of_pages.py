@@ -93,7 +93,7 @@ def test_judging_50_documents_of_cranfield(run):
     page = (DOCS / "judging_less.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
     exec(block, {})
-    starts = "select runs --n-total 50", "complete", "evaluate completed.txt", "compare"
+    starts = "select runs --n-total 50", "complete", "evaluate drawn.csv", "compare"
     select, *others = commands_of("judging_less.md", *starts)
     assert [each[0] for each in others] == ["complete", "evaluate", "compare"]
     code, _, err = run(*select)
@@ -111,9 +111,9 @@ def test_judging_50_documents_of_cranfield(run):
         code, out, err = run(*words)
         assert code == 0, (words, err)
     assert "words" in out
-    completed = read_qrels("completed.txt", predicted="use")
+    completed = read_qrels("drawn.csv", predicted="use")
     assert (completed["judged_by"] == "people").sum() == 50
-    assert (completed["judged_by"] == "predicted").sum() > 200
+    assert (completed["judged_by"] == "drawn").sum() > 200 * 20
 
 
 def test_the_command_line(run):

@@ -1,23 +1,20 @@
-"""``skfilterrank complete``: judgments in, completed judgments out."""
+"""``skfilterrank complete``: judgments and runs in, a table of drawn label sets out."""
 
-import gzip
-import json
-
-import numpy as np
 import pandas as pd
 import pytest
 
-from completed_judgments import DOCS, ENOUGH, write_files
+from completed_judgments import DOCS, write_files
 from judged_documents import changed
-from skfilterrank.io import read_qrels
-from skfilterrank.judgments import LabelPredictor
+from skfilterrank.io import drawn_label_sets, read_qrels
+from skfilterrank.judgments import complete_qrels
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("default:the judged documents stand no higher"),
+    pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning"),
 ]
 
-UNJUDGED = ["--unjudged-label", "-1"]
+BASE = ["complete", "qrels.txt", "a.run", "b.run", "--n-draws", "3", "--out", "out.csv"]
+TEXTS = ["--docs", "docs.jsonl", "--topics", "topics.csv"]
 
 
 @pytest.fixture
@@ -29,216 +26,114 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def complete(run, folder):
-    """Run the command, expect that it works, and return the judgments and the messages."""
+    """Run the command, expect that it works, and return the table and the messages."""
 
-    def complete(*arguments, docs="docs.jsonl"):
-        code, out, err = run(
-            "complete", "qrels.txt", "--docs", docs, "--out", "out.txt", *arguments
-        )
+    def complete(*arguments):
+        code, out, err = run(*changed(BASE, arguments))
         assert (code, out) == (0, ""), err
-        return (folder / "out.txt").read_text().splitlines(), err
+        return read_qrels("out.csv", unjudged_label=None, predicted="use"), err
 
     return complete
 
 
-JUDGED = ["1 0 w1 2", "1 0 w2 2", "1 0 h1 0", "1 0 x 0"]
+def _expected(qrels="qrels.txt", **params):
+    params = {"n_draws": 3, "random_state": 0} | params
+    return complete_qrels(qrels, ["a.run", "b.run"], **params).to_frame()
 
 
-def test_unjudged_rows_of_the_judgments(complete):
-    lines, err = complete(*UNJUDGED)
-    assert lines == [
-        *JUDGED, "1 predicted w3 2", "1 predicted h2 0", "1 0 y -1", "2 0 h1 1",
-        "2 0 h2 -1", "3 0 w1 -1", *ENOUGH,
-    ]  # fmt: skip
-    assert err.splitlines() == [
-        "predicted 2 labels of 18: 0: 1, 2: 1",
-        "of 1 document predicted relevant 69 % are expected to be; column 2 marks them",
-        "1 query with judged labels all 1 (left unjudged): 2",
-        "1 query with no judged document (left unjudged): 3",
-        "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
-        "left unjudged): x, y",
-    ]
-    assert complete(*UNJUDGED, "--quiet") == (lines, "")
+def test_the_library_gives_the_same(complete):
+    found, err = complete()
+    pd.testing.assert_frame_equal(found, _expected())
+    assert err == "drew 3 label sets of 90 documents, learned from 60 labels\n"
+    assert complete("--quiet")[1] == ""
+    found, _ = complete(*TEXTS)
+    topics = dict.fromkeys("123", "wing")
+    with_texts = _expected(documents=DOCS, topics={q: f"wing {q}" for q in topics})
+    pd.testing.assert_frame_equal(found, with_texts)
+    # The file has the columns that other commands look for.
+    assert drawn_label_sets("out.csv").labels.shape == (3, 90)
 
 
-def test_documents_of_runs(complete, folder):
-    (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", *ENOUGH, ""]))
-    lines, err = complete("a.run", "b.run")
-    assert lines == [
-        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1", *ENOUGH,
-    ]  # fmt: skip
-
-    assert "1 query of the runs without judgments: left out" in err
-    assert "below 0" not in err
-    assert err.endswith("the others left unjudged): x, z\n")
-    # Two documents deep, z is not in the pool; one deep, w4 still is.
-    assert "w4" in " ".join(complete("a.run", "--depth", "1")[0])
-    assert complete("a.run", "--depth", "2")[1].endswith("the others left unjudged): x\n")
-
-
-def test_labels_below_zero_are_told(complete):
-    lines, err = complete("a.run")
-    assert "5 labels below 0, forbidden documents; where they mean unjudged" in err
-    assert "1 0 w3 -1" in lines
-
-
-def test_one_label_for_all(complete, folder):
-    (folder / "qrels.txt").write_text(
-        "\n".join(["1 0 w1 0", "1 0 h1 0", "2 0 w1 1", "2 0 w2 1", *ENOUGH])
+def test_machines_seeds_and_depth(complete, folder):
+    (folder / "large.txt").write_text(
+        "".join(f"{d[0]} 0 {d} {i % 2}\n" for i, d in enumerate(DOCS))
     )
-    _, err = complete("b.run")
-    assert "1 query with judged labels all 0 (left unjudged): 1" in err
+    found, _ = complete("--machine-qrels", "large.txt", "--random-state", "4")
+    machine = {"large": read_qrels("large.txt")}
+    pd.testing.assert_frame_equal(found, _expected(machine_qrels=machine, random_state=4))
+    few, _ = complete("--depth", "20")
+    assert len(few) < len(found)
 
 
-def test_standard_output(run, complete):
-    lines, _ = complete(*UNJUDGED)
-    code, out, _ = run(
-        "complete",
-        "qrels.txt",
-        "--docs",
-        "docs.jsonl",
-        "--out",
-        "-",
-        "--unjudged-label",
-        "-1",
-    )
-    assert (code, out.splitlines()) == (0, lines)
-
-
-def test_the_library_gives_the_same(run, tmp_path, data_dir):
-    folder = data_dir / "cranfield"
-    qrels = read_qrels(folder / "qrels.txt", unjudged_label=None)
-    # Judged not relevant are the relevant documents of another query.
-    others = qrels.query("label > 0 and qid == '8'").assign(qid="1", label=0)
-    qrels = pd.concat([qrels.query("label > 0 and qid in ['1', '2', '3', '4']"), others])
-    qrels = qrels.drop_duplicates(["qid", "docno"]).sort_values("qid", kind="stable")
-    hidden = qrels.groupby("qid").cumcount() % 3 == 2
-    given = qrels.assign(label=np.where(hidden, -1, qrels["label"]))
-    path, out = tmp_path / "qrels.txt", tmp_path / "out.txt"
-    given.assign(it=0)[["qid", "it", "docno", "label"]].to_csv(
-        path, sep=" ", header=False, index=False
-    )
-    code, _, err = run(
-        "complete",
-        path,
-        "--docs",
-        folder / "docs.jsonl.gz",
-        "--text",
-        "text",
-        "--out",
-        out,
-        "--unjudged-label",
-        "-1",
-    )
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "csv.gz"])
+def test_other_files(run, complete, ending):
+    expected, _ = complete()
+    code, _, err = run(*changed(BASE, ["--out", f"out.{ending}"]))
     assert code == 0, err
-    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
-        docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
-    T = qrels.assign(text=docs.loc[qrels["docno"]].to_numpy(), label=qrels["label"].where(~hidden))
-    expected = LabelPredictor(one_class="leave").fit_transform(T["text"], T["label"], T["qid"])
-    found = read_qrels(out, predicted="use")
-    is_left = expected.isna().to_numpy()
-    assert (found["judged_by"] == "predicted").tolist() == (hidden.to_numpy() & ~is_left).tolist()
-    assert found["label"].tolist() == expected.fillna(-1).tolist()
+    found = read_qrels(f"out.{ending}", predicted="use")
+    pd.testing.assert_frame_equal(found, expected)
 
 
-def test_labels_of_machines_are_predicted_anew(complete, folder):
-    first, _ = complete(*UNJUDGED)
-    (folder / "qrels.txt").write_text("\n".join(first))
-    again, err = complete(*UNJUDGED)
-    assert again == first
-    assert "qrels.txt: 2 labels of machines, not learned from and predicted anew" in err
+def test_standard_output(run, complete, folder):
+    complete()
+    code, out, _ = run(*changed(BASE, ["--out", "-"]))
+    assert (code, out) == (0, (folder / "out.csv").read_text())
 
 
-@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
-def test_other_commands_know_the_labels_for_predicted(run, complete, folder):
-    complete(*UNJUDGED)
-    arguments = ("evaluate", "out.txt", "a.run", "-m", "ap", *UNJUDGED)
-    code, _, err = run(*arguments)
-    assert code == 0
-    assert "machines gave 2 (predicted: 2)" in err
-    assert "machines" not in run(*arguments, "--unjudged-label", "-1", "--predicted", "drop")[2]
+def test_gains_and_labels_that_mean_unjudged(complete, folder):
+    (folder / "words.txt").write_text((folder / "qrels.txt").read_text().replace("1\n", "yes\n"))
+    text = (folder / "words.txt").read_text().replace("0\n", "no\n")
+    (folder / "qrels.txt").write_text(text)
+    found, _ = complete("--gains", "yes=2,no=-1")
+    assert set(found["label"]) == {-1, 2}
+    (folder / "qrels.txt").write_text(text.replace("yes", "1").replace("no", "0") + "1 0 1-1 -1\n")
+    _, err = complete()
+    assert "documents with a label below 0 (-1: 1) are taken for forbidden" in err
+    found, err = complete("--unjudged-label", "-1")
+    assert "below 0" not in err
+    assert set(found["label"]) == {0, 1}
 
 
-def test_topics_without_a_model(complete):
-    lines, err = complete(*UNJUDGED)
-    assert "2 0 h2 -1" in lines
-    assert "judged labels all 1 (left unjudged): 2" in err
+def test_what_lacks_is_told(complete, folder):
+    (folder / "few.csv").write_text("docno,text\n1-0,wing\n1-1,heat\nx,other\n")
+    _, err = complete("--docs", "few.csv")
+    assert "148 documents without a text in few.csv" in err
+    assert "1 document that no run returns: left unjudged" in err
 
 
 def test_columns_by_name_and_joined(complete, folder):
-    expected = complete(*UNJUDGED)[0]
-    title = [text.split()[0] if text.strip() else "" for text in DOCS.values()]
-    body = [" ".join(text.split()[1:]) for text in DOCS.values()]
-    pd.DataFrame({"docno": list(DOCS), "title": title, "body": body}).to_csv("d.csv", index=False)
-    arguments = [*UNJUDGED, "--text", "title,body"]
-    assert complete(*arguments, docs="d.csv")[0] == expected
+    expected, _ = complete(*TEXTS)
+    title, body = zip(*(text.split(" ", 1) for text in DOCS.values()))
+    pd.DataFrame({"docno": list(DOCS), "head": title, "rest": body}).to_csv("d.csv", index=False)
+    found, _ = complete("--docs", "d.csv", "--topics", "topics.csv", "--text", "head,rest")
+    pd.testing.assert_frame_equal(found, expected)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no document is unjudged: name the label that means unjudged"),
-        (
-            ["--depth", "3"],
-            "--depth limits how many documents of each run count. Name runs after QRELS",
-        ),
-        (["no.run"], "no.run: No such file or directory"),
-        (
-            ["other.run"],
-            "the runs have no query of the judgments: the runs have queries such as '99'",
-        ),
-        (
-            [*UNJUDGED, "--text", "body"],
-            "docs.jsonl: there is no column 'body'",
-        ),
-        (
-            [*UNJUDGED, "--docs", "far.csv"],
-            "no document of the pool has a text in",
-        ),
-        (
-            [*UNJUDGED, "--docs", "h2.csv"],
-            "0 relevant and 1 other judged documents with a text, but 5 of each are needed to "
-            "predict labels. Judge more documents, which 'skfilterrank select' chooses, or "
-            "evaluate with 'drop' for unjudged documents.",
-        ),
-        (
-            [*UNJUDGED, "--docs", "twice.csv"],
-            "twice.csv:3: the document 'w1' occurs twice",
-        ),
-        (
-            [*UNJUDGED, "--docs", "bad.jsonl"],
-            "bad.jsonl:2: it is not JSON",
-        ),
-        (
-            [*UNJUDGED, "--docs", "docs.xml"],
-            "docs.xml:1: the format of the file is unknown: it is not JSON",
-        ),
-        (
-            [*UNJUDGED, "--docs", "void.csv"],
-            "void.csv:2: the line holds no id in column",
-        ),
-        (["--out", "no/out.txt"], "there is no folder no"),
+        (["--n-draws", "1"], "n-draws"),
+        (["--topics", "topics.csv"], "topics are compared with documents"),
+        ([*TEXTS, "--text", "body"], "docs.jsonl: there is no column 'body'"),
+        (["--docs", "far.csv"], "documents has nothing for docno of the runs"),
+        (["--docs", "twice.csv"], "twice.csv:3: the document '1-1' occurs twice"),
+        (["--docs", "bad.jsonl"], "bad.jsonl:2: it is not JSON"),
+        (["--docs", "docs.xml"], "docs.xml:1: the format of the file is unknown"),
+        (["--docs", "void.csv"], "void.csv:2: the line holds no id in column"),
+        (["--machine-qrels", "far.txt"], "--machine-qrels has no label by far"),
+        (["--gains", "exp2"], "--gains exp2 is for measures"),
+        (["--gains", "1=1"], "--gains has no gain for 0"),
+        (["--out", "no/out.csv"], "there is no folder no"),
     ],
 )
 def test_errors(run, folder, arguments, message):
-    (folder / "other.run").write_text("99 Q0 w1 1 1 c\n")
     (folder / "far.csv").write_text("docno,text\nQ1,wing\n")
-    (folder / "h2.csv").write_text("docno,text\nh2,wing\n")
-    (folder / "twice.csv").write_text("docno,text\nw1,wing\nw1,lift\n")
+    (folder / "far.txt").write_text("1 0 Q1 1\n")
+    (folder / "twice.csv").write_text("docno,text\n1-1,wing\n1-1,lift\n")
     (folder / "void.csv").write_text("docno,text\n,wing\n")
     (folder / "bad.jsonl").write_text('{"docno": "w1", "text": "wing"}\n{"docno"\n')
     (folder / "docs.xml").write_text("<doc/>")
-    base = ["complete", "qrels.txt", "--docs", "docs.jsonl", "--out", "out.txt"]
-    code, out, err = run(*changed(base, arguments))
+    code, out, err = run(*changed(BASE, arguments))
     assert (code, out) == (2, "")
     assert message in err
-    assert not (folder / "out.txt").exists()
-
-
-def test_an_error_in_labels_names_the_option(run, folder):
-    (folder / "nan.txt").write_text("1 0 w1 1\n1 0 w2 nan\n")
-    code, _, err = run("complete", "nan.txt", "--docs", "docs.jsonl", "--out", "out.txt")
-    assert code == 2
-    assert "nan.txt:2" in err
-    assert "name it as the unjudged label." in err
-    assert "unjudged=" not in err
+    assert not (folder / "out.csv").exists()

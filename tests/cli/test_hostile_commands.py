@@ -27,6 +27,7 @@ LINES = b"".join(
     b'{"qid": "%c", "docno": "%c", "label": %d, "x": 1}\n' % (qid, docno, label)
     for qid, docno, label in zip(b"1122", b"abab", [1, -1, 2, -1])
 )
+FEW = ["--n-draws", "2", "--out", "-"]
 SELECTED = ["--docs", "docs.csv", "--out", "out.csv"]
 COMMANDS = {
     "rank-filter": (["rank-filter", "{}", *TRAIN], LETOR),
@@ -39,8 +40,8 @@ COMMANDS = {
     "compare": (["compare", "qrels", "run", "{}", "--quiet"], RUN),
     "compare --scores": (["compare", "--scores", "{}", "--format", "json"], SCORES),
     "fuse": (["fuse", "run", "{}", "--quiet"], RUN),
-    "complete": (["complete", "{}", "run", "--docs", "docs.csv", "--out", "-"], ENOUGH),
-    "complete --docs": (["complete", "enough", "run", "--docs", "{}.jsonl", "--out", "-"], TEXTS),
+    "complete": (["complete", "{}", "run", "--docs", "docs.csv", *FEW], ENOUGH),
+    "complete --docs": (["complete", "enough", "run", "--docs", "{}.jsonl", *FEW], TEXTS),
     "select": (["select", "--pool", "{}", *SELECTED], QRELS),
     "select table": (["select", "--pool", "{}.csv", *SELECTED], CSV),
     "select --docs": (["select", "--pool", "qrels", "--docs", "{}.jsonl", *SELECTED[2:]], JSONL),

@@ -122,7 +122,7 @@ def test_upper_and_lower_case(tmp_path, monkeypatch, run, no_work):
 @pytest.mark.parametrize(
     ("words", "stream", "mode"),
     [
-        ("complete q --docs d --out -", 1, "ab"),  # >> q
+        ("complete q r --docs d --out -", 1, "ab"),  # >> q
         ("apply m q --out /dev/stdout", 1, "ab"),
         ("compare - b --html q", 0, "rb"),  # < q
         ("evaluate q b", 1, "ab"),  # >> q
@@ -150,7 +150,7 @@ def test_standard_streams(tmp_path, monkeypatch, run, no_work, words, stream, mo
         ["apply", "model", "/dev/null", "--out", "/dev/null"],
         ["rank-filter", "t", "--out", "/dev/null", "--out-run", "/dev/null"],
         ["complete", "same", "same", "same", "--docs", "same", "--out", "new"],
-        ["complete", "-", "--docs", "same", "--out", "-"],
+        ["complete", "-", "same", "--docs", "same", "--out", "-"],
         ["rank-filter", "t", "--out", "same", "--out-run", "new"],
     ],
 )

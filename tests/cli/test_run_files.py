@@ -9,7 +9,6 @@ from skfilterrank.cli import main
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels
-from skfilterrank.judgments import complete_qrels
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_runs, values_of_run
 
@@ -22,7 +21,6 @@ COMMANDS = {
     "evaluate": "evaluate {} run.txt -m dcg@10,stat_ap",
     "compare": "compare {} run.txt other.txt -m dcg@10",
     "compare preferences": "compare {} run.txt other.txt -m lexirecall",
-    "complete": "complete {} --docs docs.csv --out -",
     "threshold": "threshold {} run.txt",
     "monitor": "monitor saved.json --qrels {} --run run.txt",
 }
@@ -124,7 +122,6 @@ def test_the_reason_why_a_measure_is_not_estimated(run):
 
 
 RUNS = {"a": "run.txt", "b": "other.txt"}
-DOCUMENTS = pd.DataFrame({"docno": list("abd"), "text": ["some words", "more", "other"]})
 FUNCTIONS = {
     "values_of_run": lambda qrels: values_of_run(run="run.txt", qrels=qrels, measures="ap"),
     "evaluate_runs": lambda qrels: evaluate_runs(runs=RUNS, qrels=qrels, measures=["ap"]).per_query,
@@ -136,9 +133,6 @@ FUNCTIONS = {
     "judging_curve": lambda qrels: judging_curve(runs=RUNS, qrels=qrels, random_state=0),
     "label_degradation": lambda qrels: label_degradation(
         runs=RUNS, qrels=qrels, measures="ap", random_state=0
-    ),
-    "complete_qrels": lambda qrels: complete_qrels(
-        qrels=qrels, runs=None, documents=DOCUMENTS, random_state=0
     ),
 }
 

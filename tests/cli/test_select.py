@@ -153,6 +153,7 @@ SAVED = {
 }
 
 
+@pytest.mark.filterwarnings("default:only 1\\d documents are judged")
 @pytest.mark.parametrize("how", SAVED.values(), ids=SAVED)
 def test_every_reader_takes_the_filled_table(five_queries, run, how):
     run("select", "a.run", "b.run", *TEXTS, "--out", "judge.csv")
@@ -172,11 +173,12 @@ def test_every_reader_takes_the_filled_table(five_queries, run, how):
     assert code == 0
 
 
+@pytest.mark.filterwarnings("default:only 1\\d documents are judged")
 def test_complete_takes_gains_of_numbers(five_queries, run):
     lines = [f"{qid} 0 d1 4\n{qid} 0 d2 1\n{qid} 0 d3 1\n" for qid in "12345"]
     Path("codes.txt").write_text("".join(lines))
-    words = ["complete", "codes.txt", "a.run", "--docs", "docs.jsonl", "--out", "-", "--gains"]
-    assert "1 0 d1 0\n1 0 d2 2\n1 0 d3 2\n" in run(*words, "4=0,1=2")[1]
+    words = ["complete", "codes.txt", "a.run", "b.run", "--n-draws", "2", "--out", "-", "--gains"]
+    assert "1,d1,0,people,\n1,d2,2,people,\n1,d3,2,people,\n" in run(*words, "4=0,1=2")[1]
     for gains, message in (("4=0", "--gains has no gain for 1"), ("exp2", "is for measures")):
         code, _, err = run(*words, gains)
         assert code == 2
@@ -258,10 +260,9 @@ def test_a_sample_keeps_its_probabilities(run, sampled_folder, sampled_runs, peo
     code, out, _ = run("evaluate", "judged.csv", *sampled_runs, "--interval", *MACHINE)
     assert code == 0
     assert f"{values['value'].iloc[0]:.4f}" in out
-    for words in (["complete", "judged.csv", "--docs", "docs.csv"], ["evaluate", "judged.csv"]):
-        code, _, err = run(*words, *sampled_runs)
-        assert code == 2
-        assert "sample of judgments with inclusion probabilities below 1" in err
+    code, _, err = run("evaluate", "judged.csv", *sampled_runs)
+    assert code == 2
+    assert "sample of judgments with inclusion probabilities below 1" in err
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -368,8 +369,8 @@ def test_completing_a_table_in_python(five_queries, run):
     run("select", "a.run", *TEXTS, "--out", "judge.csv")
     fill("judge.csv", {"d1": "yes", "d2": "no"})
     qrels = read_qrels("judged.csv", gains={"no": 0, "yes": 1})
-    with pytest.warns(match="few"):
-        completed = complete_qrels(qrels, ["a.run"], DOCS, random_state=0).qrels
-    judges = completed["judged_by"].value_counts()
+    with pytest.warns(match="only 10 documents are judged"):
+        completed = complete_qrels(qrels, ["a.run"], random_state=0)
+    judges = completed.to_frame()["judged_by"].value_counts()
     assert judges["people"] == 10
-    assert judges["predicted"] > 0
+    assert judges["drawn"] == 20 * completed.n_drawn > 0

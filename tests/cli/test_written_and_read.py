@@ -33,7 +33,7 @@ READERS = {
     "filter": "apply saved.json {}",
     "monitor": "monitor saved.json --qrels qrels.txt --run {} "
     "--missing empty --unjudged-label none",
-    "complete": "complete half.txt {} --docs docs.csv --out - --unjudged-label none",
+    "complete": "complete half.txt {} --docs docs.csv --n-draws 2 --out - --unjudged-label none",
     "select": f"select {{}} {SELECT}",
 }
 

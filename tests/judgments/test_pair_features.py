@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.metrics.pairwise import cosine_similarity
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments._pair_features import PairFeatures
+from skfilterrank.judgments import PairFeatures
 
 RANKS = ["rank a", "rank b", "rank c"]
 WORDS = [f"word{i}" for i in range(30)]
@@ -220,7 +220,12 @@ def test_sparse_vectors_are_compared_and_are_no_columns():
     ("change", "message"),
     [
         (lambda X, y: (X.drop(columns="rank b"), y), "X has no column 'rank b'"),
-        (lambda X, y: (X, np.full(len(y), np.nan)), "y has no label"),
+        (lambda X, y: (X, np.full(len(y), np.nan)), "y must hold finite labels"),
+        (lambda X, y: (X, np.where(y == 0, np.inf, y)), "y must hold finite labels"),
+        (lambda X, y: (X.drop(columns="text"), y), "X has texts of queries .* but none of doc"),
+        (lambda X, y: (X.assign(n=np.inf), y), "X holds an infinite number in column 'n'"),
+        (lambda X, y: (X.assign(**dict.fromkeys(RANKS, np.nan)), y), "X must hold ranks from 1 on"),
+        (lambda X, y: (X.assign(**{"rank a": 0}), y), "X must hold ranks from 1 on"),
         (lambda X, y: (X.assign(text="the"), y), "hold no terms"),
         (lambda X, y: (X, y[1:]), "y has 59 entries but there are 60 rows"),
     ],
@@ -232,7 +237,9 @@ def test_bad_input_is_named(change, message):
         _fitted(X, y, groups)
 
 
-def test_a_function_that_returns_another_shape_is_named():
+def test_a_similarity_of_another_kind_is_named():
     X, y, groups = _pairs()
+    with pytest.raises(InputError, match="similarity must be a function of two parts of X"):
+        _fitted(X, y, groups, similarity="cosine")
     with pytest.raises(InputError, match=r"similarity must return a matrix of 15 rows and"):
         _fitted(X, y, groups, similarity=lambda some, others: np.ones(3))

@@ -24,6 +24,7 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     MoveToFrontSelector,
     MTCSelector,
+    PairFeatures,
     PoolingSelector,
     PriorSelector,
     RandomSelector,
@@ -269,6 +270,7 @@ CASES = {
     "ActiveSelector.simulate": Case(Answered(), "runs", simulated),
     "ActiveSelector.update": Case(Answered(), "runs", updated),
     "ActiveSelector.reset": Case(Answered(), "runs", lambda selector: selector.reset()),
+    "PairFeatures": Case(PairFeatures(), "judgments"),
     "LabelPredictor": Case(LabelPredictor(random_state=0), "judgments"),
     "LabelPredictor.fit_transform": Case(
         LabelPredictor(output="soft", random_state=0),
@@ -288,7 +290,8 @@ def asked(estimator, data: Data) -> list:
     if isinstance(estimator, LabelPredictor):
         return [estimator.predict(data.args[0], **data.kwargs), estimator.imputed_]
     if hasattr(estimator, "transform"):
-        features = estimator.transform(data.args[0])
+        groups = data.kwargs if isinstance(estimator, PairFeatures) else {}
+        features = estimator.transform(data.args[0], **groups)
         return [features.toarray() if hasattr(features, "toarray") else features]
     said = []
     for name in ("predict", "decision_function", "predict_proba", "predict_level_proba", "rank"):

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -21,7 +21,6 @@ from skfilterrank.cli import main
 from skfilterrank.cli._rank_filter import compare_models
 from skfilterrank.cli._rows import JudgedRows
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
-from skfilterrank.judgments import LabelPredictor, complete_qrels
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
@@ -380,43 +379,3 @@ def test_lists_that_the_command_holds_out_do_not_know_their_labels(tmp_path, cap
         plain[plain[query] == 3].reset_index(drop=True),
     )
     assert not turned.equals(plain)
-
-
-class Memory(ClassifierMixin, BaseEstimator):
-    """Knows the labels of the texts of its fit if it may, and says nothing of others."""
-
-    def __init__(self, remembers=False):
-        self.remembers = remembers
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        self.seen_ = dict(zip(map(self._key, X), y)) if self.remembers else {}
-        return self
-
-    def decision_function(self, X):
-        return np.array([2.0 * self.seen_.get(self._key(row), 0.5) - 1 for row in X])
-
-    def predict(self, X):
-        return (self.decision_function(X) >= 0).astype(int)
-
-    @staticmethod
-    def _key(row):
-        return tuple(row.indices), tuple(row.data)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_predicted_labels_are_judged_by_models_that_have_not_seen_them():
-    rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 12), "label": np.resize([0, 1, 0], 24)})
-    rows["docno"] = [f"d{row}" for row in range(24)]
-    texts = {name: f"{name} wing word{number % 7}" for number, name in enumerate(rows["docno"])}
-    rest = pd.DataFrame({"qid": ["1", "2"], "docno": ["e", "f"], "score": 1.0})
-    texts |= {"e": "wing word1", "f": "wing word2"}
-    found = [
-        complete_qrels(
-            rows, {"run": rest}, texts, predictor=LabelPredictor(Memory(remembers)), random_state=0
-        ).quality[["n_held_out", "agreement"]]
-        for remembers in (False, True)
-    ]
-    assert found[0]["n_held_out"].sum() > 0
-    pd.testing.assert_frame_equal(*found)

@@ -30,7 +30,6 @@ OTHER_WORDS = {
     "normalise": "normalize",
     "topk": "k",
     "topic": "query",
-    "topics": "queries",
     "confidence": "confidence_level",
 }
 # Of these, each is before those right of it, where they may be given by place.
@@ -66,6 +65,8 @@ BY_PLACE = {
     ),
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
+    # Texts of documents and of queries, as a file of TREC topics.
+    *("documents", "topics", "machine_qrels"),
     # As LangChain and Haystack call it.
     *("callbacks", "top_k"),
     # What is made a measure, as decorators are called with it.
@@ -124,8 +125,11 @@ def test_words(name):
 
 @every_signature
 def test_orders(name):
-    by_place = [word for word, each in signatures()[name].items() if each.kind <= 1]
+    given = signatures()[name]
+    by_place = [word for word, each in given.items() if each.kind <= 1]
     place = {word: number for number, word in enumerate(by_place)}
+    if "qrels" in given:  # then machine_qrels are further data
+        place.pop("machine_qrels", None)
     for order in ORDERS:
         for first, second in itertools.pairwise(word for word in order if word in place):
             assert place[first] < place[second], f"{first} after {second}"
