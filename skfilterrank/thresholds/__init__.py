@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.thresholds._answers import NOT_SHOWN_TO_PAY as NOT_SHOWN_TO_PAY
+from skfilterrank.thresholds._certificate import APPROXIMATE as APPROXIMATE
+from skfilterrank.thresholds._certificate import UNSEEN as UNSEEN
 from skfilterrank.thresholds._certificate import RiskCertificate
+from skfilterrank.thresholds._certificate import by_machines as by_machines
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
-from skfilterrank.thresholds._conditions import APPROXIMATE as APPROXIMATE
-from skfilterrank.thresholds._conditions import UNSEEN as UNSEEN
-from skfilterrank.thresholds._conditions import by_machines as by_machines
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
@@ -24,13 +24,12 @@ from skfilterrank.thresholds._queries_needed import queries_needed
 from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve as RiskCoverageCurve
 from skfilterrank.thresholds._risk_coverage import risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
-from skfilterrank.thresholds._rules import FirstK, FixedThreshold
 from skfilterrank.thresholds._threshold import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._threshold import Threshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
 from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
 from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve
-from skfilterrank.thresholds._tuned import TunedThreshold
+from skfilterrank.thresholds._tuned import FirstK, FixedThreshold, TunedThreshold
 
 __all__ = [
     "CertifiedThreshold",

@@ -10,9 +10,8 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.prefixes import ends_behind
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._certificate import RiskCertificate
+from skfilterrank.thresholds._certificate import UNSEEN, RiskCertificate, about_hidden
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
-from skfilterrank.thresholds._conditions import UNSEEN, about_hidden
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._cuts import Caps
 from skfilterrank.thresholds._judged_scores import JudgedScores

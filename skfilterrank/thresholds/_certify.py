@@ -1,4 +1,4 @@
-"""Tests of the risks of a threshold, which make certificates."""
+"""Tests of risks at every threshold, and the certificates that they make."""
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,15 @@ from skfilterrank._lists.checks import (
 )
 from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import last_of_highest, midpoint
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate
-from skfilterrank.thresholds._conditions import (
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.thresholds._certificate import (
     USUAL,
+    RiskBound,
+    RiskCertificate,
     about_bets,
     about_data,
     about_hidden,
@@ -27,15 +30,269 @@ from skfilterrank.thresholds._conditions import (
 )
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._judged_scores import clusters_by_content, name_unit, number_clusters
-from skfilterrank.thresholds._risk_steps import Units
-from skfilterrank.thresholds._risk_test import RiskTest, make_test
+from skfilterrank.thresholds._risk_steps import Steps, Units, last_of_start, start_at
 from skfilterrank.thresholds._risks import (
+    answers_needed,
     find_unjudged,
     kind_of_bound,
+    least_count,
     most_shown,
     read_risks,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
+
+# With among="answered", tests begin at a number of answered queries: the number needed without any
+# failure times one of these factors, or this share of the queries if it lies between the two
+# numbers. The first factor is for losses that are 0 or 1; betting bounds need more answers.
+_STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
+# Share of the error that is spent on the bounds of the starting point, one half for each bound.
+_START_SHARE = 0.1
+
+
+class RiskTest:
+    """The test of a risk at every threshold, for all units that count.
+
+    Parameters
+    ----------
+    risk : Risk
+        The risk and its level.
+    raw : Steps
+        Losses of queries at every threshold.
+    units : Units
+        The independent units.
+    confidence : float
+        Confidence of this test.
+    sure : str
+        The guarantee of all tests together, in words.
+    most : int or None
+        Largest number of shown documents of a query.
+    counted : CountedQueries or None
+        The queries that count; None if all of them are judged.
+
+    Attributes
+    ----------
+    lower, upper : float
+        After `walk`: the risk is kept at thresholds above `lower` and up to `upper`.
+    """
+
+    # Share of the error that is not used by the tests.
+    start_share = 0.0
+
+    def __init__(self, risk, raw: Steps, units: Units, confidence, *, sure, most, counted=None):
+        self.risk, self.raw, self.units, self.sure, self.most = risk, raw, units, sure, most
+        self.steps = units.of_risk(raw, risk)
+        self.error = 1.0 - confidence
+        self.bound = self.bound_of(self.steps.n_queries)
+        self.lower, self.upper = -np.inf, np.inf
+        self.floor, self.n_left_out = -np.inf, 0
+        if counted is not None:
+            self.n_left_out = counted.n_left_out(risk)
+            self.floor = counted.floor if risk.reads == "shown" else -np.inf
+
+    def bound_of(self, n_units):
+        """Return the bound for a number of units."""
+        confidence = 1.0 - self.error * (1.0 - self.start_share)
+        make, level = kind_of_bound(self.steps), self.risk.max_risk
+        return make(n_units, level, confidence, answered=self.risk.answered)
+
+    def walk(self) -> None:
+        """Test thresholds from the safest one on, until one fails."""
+        self._check_number()
+        self._walk(self.steps)
+        if not (self.raw.start.any() or self.raw.losses.any()):
+            warn_user(
+                f"The risk {brief(self.risk.name)} is 0 on all calibration queries at every "
+                "threshold, so its certificate means little. If forbidden documents should have "
+                "gains below 0, pass gains.",
+                FitWarning,
+            )
+
+    def _walk(self, steps):
+        """Test the steps from their start on."""
+        if not self.bound.rules_out(steps.start):
+            self._raise_impossible()
+        n_passed = _count_passed(steps, self.bound)
+        if n_passed < len(steps.scores):
+            limit = float(steps.scores[n_passed])
+            if steps.is_upward:
+                self.upper = limit
+            else:
+                self.lower = limit
+        # Tests of levels with labels do not depend on those of others.
+        self.lower = max(self.lower, self.floor)
+
+    def found(self, threshold) -> RiskBound:
+        """Return the estimate and the bound at a threshold."""
+        risk, answered = self.risk, None
+        losses, n_queries = self.steps.at(threshold), self.steps.n_queries
+        observed = float(losses.mean())
+        if risk.answered:
+            answered = self.units.answered(self.raw.counted, threshold)
+            n_queries = int(np.count_nonzero(answered))
+            own = losses - risk.max_risk * (1 - answered)
+            observed = float(own.sum() / max(answered.sum(), 1e-300))
+        return RiskBound.of(
+            risk,
+            lower=self.lower,
+            upper=self.upper,
+            n_queries=n_queries,
+            observed=observed,
+            n_left_out=self.n_left_out,
+            upper_bound=min(self.bound.upper(losses, answered), risk.max_risk),
+        )
+
+    def units_needed(self) -> tuple[int, str]:
+        """Return the least number of units that can pass, and which ones count."""
+        kind, rate = "judged queries", self.risk.rate
+        if self.risk.reads == "all" and isinstance(rate, ParsedMeasure):
+            kind += f", but none where {rate.measure.undefined}"
+        return least_count(lambda n: self.bound_of(n).rules_out(np.zeros(n))), kind
+
+    def _check_number(self):
+        """Raise for too few units; the error names the number that is needed."""
+        n_units, risk, units = self.steps.n_queries, self.risk, self.units
+        if self.bound.rules_out(np.zeros(n_units)):
+            return
+        needed, kind = self.units_needed()
+        kind = kind if units.name is None else f"{units.plural} with {kind}"
+        text = (
+            f"the risk {brief(risk.name)} at most {risk.max_risk:g} and {self.sure} needs at "
+            f"least {needed} calibration {units.plural} ({kind}), got {n_units}"
+        )
+        if n_units:
+            none = self.bound.upper(np.zeros(n_units))
+            text += f": even if none of them shows a failure, the risk may be as high as {none:.3g}"
+        raise InputError(f"{text}. Give more queries, raise the level or lower confidence_level.")
+
+    def _raise_impossible(self):
+        """Raise if even the safest threshold does not keep the risk."""
+        risk, steps = self.risk, self.steps
+        where = "shows nothing"
+        if steps.is_upward:
+            where = "hides only documents with a score of -inf"
+            if self.most is not None:
+                where += f", and those after the first {self.most} of a query"
+        raise InputError(
+            f"the risk {brief(risk.name)} cannot be kept at {risk.max_risk:g}: it is "
+            f"{steps.start.mean():.3g} on the calibration queries at the safest threshold, which "
+            f"{where}. Raise its level or the cut-off of other risks, or use a better model."
+        )
+
+    def warn_if_trivial(self, scores) -> None:
+        """Warn if the only certified threshold hides everything, or hides nothing."""
+        shown = scores[scores > -np.inf]
+        is_upward = self.upper < np.inf
+        if np.isinf(self.lower) and np.isinf(self.upper):
+            return
+        if ((shown < self.upper) if is_upward else (shown > self.lower)).any():
+            return
+        what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
+        warn_user(
+            f"No threshold but {where} keeps the risk {brief(self.risk.name)} at most "
+            f"{self.risk.max_risk:g}: {what} is hidden. Raise its level, or give more "
+            "calibration queries or a better model.",
+            FitWarning,
+        )
+
+
+class AnsweredTest(RiskTest):
+    """The test of a risk among answered queries, which are few at high thresholds.
+
+    It begins where some units are answered, and certifies thresholds from a second place on; a part
+    of the error is for the first place.
+    """
+
+    start_share = _START_SHARE
+
+    def _walk(self, steps):
+        highest = np.sort(self.units.levels(self.raw.counted))[::-1]
+        n_first, n_last = self._numbers(self.bound)
+        n_answered = int(np.count_nonzero(highest > -np.inf))
+        first = float(highest[min(n_first, max(n_answered, 1)) - 1])
+        if n_last > n_answered:
+            self._raise_at(first, n_answered)
+        self.upper = float(highest[n_last - 1])
+        steps = start_at(steps, first)
+        if not self.bound.rules_out(steps.start):
+            self._raise_at(first)
+        super()._walk(steps)
+        if self.lower >= self.upper:
+            self._raise_at(self.lower)
+
+    def _numbers(self, bound) -> tuple[int, int]:
+        """Return the answers at the first threshold to test, and at the highest to certify."""
+        n_units, error = bound.n_queries, self.start_share * self.error
+        least, (factor, share) = answers_needed(bound), _STARTS[self.steps.is_binary]
+        n_first = max(least, min(factor * least, int(share * n_units)))
+        return n_first, last_of_start(n_units, n_first, error)
+
+    def units_needed(self) -> tuple[int, str]:
+        """Return the number of units with which tests can begin if all are answered."""
+
+        def suffices(n_units):
+            bound = self.bound_of(n_units)
+            return bound.rules_out(np.zeros(n_units)) and self._numbers(bound)[1] <= n_units
+
+        return least_count(suffices), "judged queries that can be shown something"
+
+    def warn_if_trivial(self, scores) -> None:
+        """Do not warn: an error says that too little is answered."""
+
+    def _raise_at(self, threshold, n_answered=None):
+        """Raise if no number of answered queries suffices to certify the risk.
+
+        `n_answered` is their number if there are too few of them for the first test.
+        """
+        risk, units, counts = self.risk, self.units, self.raw.counted
+        answered = units.answered(counts, threshold)
+        lost = units.mean(self.raw.at(threshold) * (units.answer_at[counts] >= threshold), counts)
+        few = ""
+        if n_answered is not None:
+            few = f"only {n_answered} of {units.count(len(answered))} can be shown something, and "
+        rate = lost.sum() / max(answered.sum(), 1e-300)
+        where = units.count(int(np.count_nonzero(answered)))
+        raise InputError(
+            f"the risk {brief(risk.name)} at most {risk.max_risk:g} among answered queries "
+            f"is certified at no threshold: {few}it is {rate:.3g} where the {where} with the "
+            f"highest scores are shown something. Give more calibration {units.plural}, raise its "
+            "level, or give a better model."
+        )
+
+
+def make_test(risk, steps: Steps, units: Units, confidence, **given) -> RiskTest:
+    """Make the test of a risk: over all units, or from the first answered ones on.
+
+    The parameters are those of :class:`RiskTest`.
+    """
+    kind = AnsweredTest if risk.answered and not steps.is_upward else RiskTest
+    return kind(risk, steps, units, confidence, **given)
+
+
+def _count_passed(steps, bound):
+    """Count the steps before the first failed test; steps at equal scores are tested together.
+
+    The result equals that of a test at each distinct score. It is faster, because all scores of an
+    interval pass if each query's largest loss in the interval passes.
+    """
+    ends = np.flatnonzero(np.append(steps.scores[1:] != steps.scores[:-1], True)) + 1
+    ends = ends[: len(steps.scores)]
+    losses = steps.start.copy()
+    n_scores, n_steps, stride = 0, 0, 1
+    while n_scores < len(ends):
+        stop = min(n_scores + stride, len(ends))
+        stretch = slice(n_steps, ends[stop - 1])
+        highest = losses.copy()
+        np.maximum.at(highest, steps.queries[stretch], steps.losses[stretch])
+        if stop == n_scores + 1:
+            highest[steps.queries[stretch]] = steps.losses[stretch]
+        if bound.rules_out(highest):
+            losses[steps.queries[stretch]] = steps.losses[stretch]
+            n_scores, n_steps, stride = stop, int(ends[stop - 1]), 2 * stride
+        elif stop == n_scores + 1:
+            break
+        else:
+            stride = max(1, (stop - n_scores) // 4)
+    return n_steps
 
 
 def risk_certificate(

@@ -15,11 +15,12 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import (
+    UNSEEN,
+    Condition,
     RiskBound,
     RiskCertificate,
     certificate_to_json,
 )
-from skfilterrank.thresholds._conditions import UNSEEN, Condition
 from skfilterrank.thresholds._cuts import Caps, known_cuts
 from skfilterrank.thresholds._drift import LEVELS, Calibration
 from skfilterrank.thresholds._risks import AMONG, read_risks

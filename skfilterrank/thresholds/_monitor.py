@@ -32,8 +32,10 @@ from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_risks
-from skfilterrank.thresholds._watched_risk import BETS, RiskStatus, WatchedRisk
-from skfilterrank.thresholds._watched_threshold import (
+from skfilterrank.thresholds._watched import (
+    BETS,
+    RiskStatus,
+    WatchedRisk,
     WatchedThreshold,
     certificate_of,
     threshold_of,

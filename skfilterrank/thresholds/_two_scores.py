@@ -1,16 +1,217 @@
-"""Cuts by two scores: lists are ordered by relevance, and documents hidden by harm, too."""
+"""Cuts by two scores: lists are ordered by relevance, and documents hidden by harm, too.
+
+A rule has one parameter, the level. At +inf nothing is shown.
+
+* "ratio": show documents with r / h at or above the level, in the order of r. Here r is the
+  expected gain and h the probability of harm: a level is gain per unit of harm, comparable across
+  lists. At 0 everything is shown.
+* "harm": show documents with minus the filter score at or above the level, in the order of the
+  score. No probabilities are needed. At -inf everything is shown.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 from scipy.stats import rankdata
+from sklearn.isotonic import isotonic_regression
+from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._files.states import POSITIVE, check_curve, number, numbers, record
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.prefixes import places, ties_worst_first
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._cuts import Cut, Keys
-from skfilterrank.thresholds._hide_rules import RisingCurve, Worth, fit_worths, leads
 from skfilterrank.thresholds._judged_scores import N_FOLDS, JudgedScores
+
+_IN_WORDS = {
+    "harm": "Documents with a second score of {opposite:.6g} or less are shown",
+    "ratio": "Documents are shown whose expected gain is at least {level:.6g} times their "
+    "probability of harm",
+}
+# Largest number of bins for learning curves.
+_N_BINS = 2000
+# Relative rise that is added to flat parts of a curve.
+_TIE_BREAK = 1e-6
+# Largest width of scores, in units of their interquartile range.
+_MOST_MIDDLES = 10.0
+# Lowest worth relative to the mean, and lowest probability of harm.
+_LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
+# Largest number of rows that the weights of two curves are learned from.
+_MOST_REGRESSED = 100_000
+# Finite score that replaces a larger one.
+_HUGE = float(np.finfo(np.float64).max) / 4
+
+
+def rule_in_words(rule: str | None, level: float) -> str:
+    """Say which documents are shown at a level of a rule, or of the score if there is no rule."""
+    if np.isposinf(level):
+        return "No document is shown"
+    if np.isneginf(level):
+        return "Every document with a score is shown"
+    text = "Documents with a score of {level:.6g} or more are shown"
+    return _IN_WORDS.get(rule or "", text).format(level=level, opposite=0.0 - level)
+
+
+class RisingCurve(NamedTuple):
+    """A strictly rising function of a score: centred isotonic regression.
+
+    Attributes
+    ----------
+    x, y : ndarray of shape (n_knots,)
+        Knots; the curve is linear between them. Flat parts, and the parts beyond the knots, rise by
+        about a millionth of the value.
+    centre, scale : float
+        Median and width of the training scores.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    centre: float
+    scale: float
+
+    @classmethod
+    def fit(cls, scores: np.ndarray, values: np.ndarray, least: float) -> "RisingCurve":
+        """Fit the curve to values at sorted scores; `least` is its lowest value.
+
+        Each constant part of the isotonic fit becomes a knot at its mean score. The mean of all
+        values is added to each part as one more row, so that parts with few rows are not extreme.
+        """
+        if not len(scores):
+            return cls(np.zeros(1), np.full(1, least), 0.0, 1.0)
+        x, y, n = _binned(scores, values)
+        fitted = isotonic_regression(y, sample_weight=n)
+        first = np.flatnonzero(np.append(True, fitted[1:] != fitted[:-1]))
+        weights = np.add.reduceat(n, first)
+        knots = np.add.reduceat(x * n, first) / weights
+        mean = np.average(y, weights=n)
+        levels = (fitted[first] * weights + mean) / (weights + 1.0)
+        levels = np.maximum(np.maximum.accumulate(levels), least)
+        centre, scale = float(scores[len(scores) // 2]), float(np.std(scores))
+        # Outliers, such as scores of documents that were not retrieved, must not dominate the
+        # width.
+        middle = float(scores[3 * len(scores) // 4] - scores[len(scores) // 4])
+        if middle > 0:
+            scale = min(scale, _MOST_MIDDLES * middle)
+        return cls(knots, levels, centre, scale if scale > 0 else 1.0)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the value at each score."""
+        z = (scores - self.centre) / self.scale
+        return np.interp(scores, self.x, self.y) * (1.0 + _TIE_BREAK * z / (1.0 + np.abs(z)))
+
+
+def _binned(scores, values):
+    """Average sorted scores and values in bins; equal scores share a bin. Return sizes, too."""
+    first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
+    if len(first) > _N_BINS:
+        places = np.linspace(0, len(scores), _N_BINS, endpoint=False).astype(np.intp)
+        # Move each bin's start to the first row of the same score.
+        first = np.unique(first[np.searchsorted(first, places, side="right") - 1])
+    n = np.diff(first, append=len(scores)).astype(np.float64)
+    return np.add.reduceat(scores, first) / n, np.add.reduceat(values, first) / n, n
+
+
+class Worth(NamedTuple):
+    """Expected gain and probability of harm of documents, as functions of two scores.
+
+    The log odds of harm are a weighted sum of those of two curves: by the filter score, and by the
+    lead, which is the score of a document minus the mean score of its list. Documents that are made
+    to look relevant, such as spam, have a high lead. Levels of whole lists say nothing of it: some
+    rankers give all documents of a query high scores.
+
+    Attributes
+    ----------
+    gain : RisingCurve
+        Expected gain of a document that is not forbidden, by its score.
+    harm : RisingCurve
+        Probability that a document is forbidden, by its filter score.
+    harm_by_lead : RisingCurve
+        The same by the lead times `direction`.
+    direction : float
+        1 if forbidden documents have higher leads than others, else -1.
+    weights : ndarray of shape (3,)
+        Weights of the log odds of `harm` and of `harm_by_lead`, and a constant.
+    """
+
+    gain: RisingCurve
+    harm: RisingCurve
+    harm_by_lead: RisingCurve
+    direction: float
+    weights: np.ndarray
+
+    @classmethod
+    def fit(cls, gains, scores, filter_scores, index: GroupIndex) -> "Worth":
+        """Learn from judged rows of whole queries; gains are NaN where unjudged."""
+        ((worth),) = fit_worths(gains, scores, filter_scores, index, [slice(None)])
+        return worth
+
+    def of(self, scores, filter_scores, index: GroupIndex) -> tuple[np.ndarray, np.ndarray]:
+        """Return the expected gain r (0 if forbidden) and the probability of harm h of each row."""
+        return self.of_rows(scores, filter_scores, leads(scores, index))
+
+    def of_rows(self, scores, filter_scores, lead) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same for rows with their leads."""
+        finite = np.where(np.isneginf(scores), self.gain.centre, scores)
+        harm = expit(self.log_odds(filter_scores, lead) @ self.weights)
+        harm = np.clip(harm, _LEAST_HARM, 1.0 - _LEAST_HARM)
+        return self.gain(finite) * (1.0 - harm), harm
+
+    def log_odds(self, filter_scores, lead) -> np.ndarray:
+        """Return the log odds of harm by each of the two curves, and a column of ones."""
+        by_each = self.harm(filter_scores), self.harm_by_lead(self.direction * lead)
+        return np.column_stack(
+            [
+                *(logit(np.clip(each, _LEAST_HARM, 1.0 - _LEAST_HARM)) for each in by_each),
+                np.ones(len(lead)),
+            ]
+        )
+
+
+def leads(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
+    """Subtract from each score the mean of its list; 0 for documents that were not retrieved."""
+    is_there, codes = ~np.isneginf(scores), index.codes()
+    scores = np.clip(scores, -_HUGE, _HUGE)
+    n_there = np.bincount(codes, is_there, index.n_queries)
+    shares = np.where(is_there, scores / np.maximum(n_there, 1.0)[codes], 0.0)
+    means = np.bincount(codes, shares, index.n_queries)
+    return np.where(is_there, scores - means[codes], 0.0)
+
+
+def fit_worths(gains, scores, filter_scores, index: GroupIndex, parts) -> list[Worth]:
+    """Learn from several parts of the rows, given as masks of whole queries, with one sort."""
+    is_judged = ~np.isnan(gains) & ~np.isneginf(scores)
+    judged, harmless = np.flatnonzero(is_judged), np.flatnonzero(is_judged & (gains >= 0))
+    lead = leads(scores, index)
+    by_score = harmless[np.argsort(scores[harmless], kind="stable")]
+    by_filter = judged[np.argsort(filter_scores[judged], kind="stable")]
+    by_lead = judged[np.argsort(lead[judged], kind="stable")]
+    is_bad = (gains < 0).astype(np.float64)
+    worths = []
+    for part in parts:
+        one, two, three = (
+            rows if isinstance(part, slice) else rows[part[rows]]
+            for rows in (by_score, by_filter, by_lead)
+        )
+        least = _LEAST_WORTH * float(gains[one].mean()) if len(one) else 0.0
+        gain = RisingCurve.fit(scores[one], gains[one], least if least > 0 else _LEAST_WORTH)
+        harm = RisingCurve.fit(filter_scores[two], is_bad[two], _LEAST_HARM)
+        # Forbidden documents may have high leads or low ones.
+        bad = np.flatnonzero(is_bad[three])
+        direction = -1.0 if len(bad) and bad.mean() < (len(three) - 1) / 2 else 1.0
+        three = three[:: int(direction)]
+        by_lead_curve = RisingCurve.fit(direction * lead[three], is_bad[three], _LEAST_HARM)
+        worth = Worth(gain, harm, by_lead_curve, direction, np.array([1.0, 0.0, 0.0]))
+        if 0 < len(bad) < len(three):
+            some = two[:: len(two) // _MOST_REGRESSED + 1]
+            features = worth.log_odds(filter_scores[some], lead[some])
+            model = LogisticRegression(fit_intercept=False).fit(features, is_bad[some] > 0)
+            worth = worth._replace(weights=model.coef_[0])
+        worths.append(worth)
+    return worths
+
 
 # Number of forbidden rows below which the curve of harm is too uncertain.
 FEW_FORBIDDEN = 50

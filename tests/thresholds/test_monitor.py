@@ -19,7 +19,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, TunedThreshold, load_threshold
-from skfilterrank.thresholds._watched_risk import BETS
+from skfilterrank.thresholds._watched import BETS
 
 
 def stream(rng, n, rate):

@@ -20,14 +20,10 @@ ELSEWHERE = {
     "cli/judging.py": "cli/test_complete.py",
     "datasets/_loaders.py": "datasets/test_trec.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
-    "thresholds/_certify.py": "thresholds/test_certificate.py",
-    "thresholds/_conditions.py": "thresholds/test_certificate.py",
-    "thresholds/_two_scores.py": "thresholds/test_hide_rules.py",
     "thresholds/_list_learner.py": "thresholds/test_learned.py",
     "thresholds/_list_models.py": "thresholds/test_learned.py",
-    "thresholds/_risk_test.py": "thresholds/test_certified.py",
-    "thresholds/_watched_risk.py": "thresholds/test_monitor.py",
-    "thresholds/_watched_threshold.py": "thresholds/test_monitor.py",
+    "thresholds/_certify.py": "thresholds/test_certified.py",
+    "thresholds/_watched.py": "thresholds/test_monitor.py",
 }
 
 
