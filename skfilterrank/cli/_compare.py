@@ -22,6 +22,7 @@ from skfilterrank.cli._output import (
     plural,
     print_sections,
     progress,
+    refuse,
     tell,
 )
 from skfilterrank.cli._types import POOL_DEPTH, ReadingOptions
@@ -30,6 +31,7 @@ from skfilterrank.comparison import (
     compare_systems,
     comparison_table,
     kendall_tau,
+    order_systems,
     score_systems,
 )
 from skfilterrank.exceptions import (
@@ -77,9 +79,18 @@ def measured(qrels, runs, measures, reading, n_jobs):
     measures = parse_measures(measures)
     _inputs.check_n_items(reading.n_items, measures)
     table = _inputs.read_judgments(qrels, reading, measures=measures)
+    has_draws = "draw" in table
+    if has_draws:
+        refuse(("html",), "has curves of values that are known, and not drawn. Leave it out.")
+        if "measure" not in call.given:
+            measures = parse_measures(list(MEASURES))
+            tell(
+                f"measured by {', '.join(MEASURES)}, as -m names no measure: drawn labels give no "
+                "preferences"
+            )
     gains = _inputs.gains_of_labels(table["label"], qrels, reading, measures.values())
     runs = _inputs.with_standard_input(runs)
-    index = QrelsIndex(table, unjudged_label=None)
+    index = QrelsIndex(table, unjudged_label=None, may_have_draws=has_draws)
     params = {"gains": gains, "n_jobs": n_jobs, "verbose": progress()}
     options = ("unjudged", "precision", "undefined", "ties", "n_items")
     params |= {option: getattr(reading, option) for option in options}
@@ -239,7 +250,16 @@ def _of_comparison(name, comparison):
     for each in ("test", "correction", "baseline", "effect_name", "interval_of"):
         record[each] = getattr(comparison, each)
     record["confidence_level"] = round(1 - comparison.alpha, 12)
-    return _section(name, comparison.pairs(), "mean", comparison.systems(), record)
+    return _section(name, comparison.pairs(), "mean", _runs_of(comparison), record)
+
+
+def _runs_of(comparison):
+    """Return the table of the runs; by drawn label sets with their ranks in the safe order."""
+    runs, scores = comparison.systems(), comparison.scores
+    if scores.draws is None:
+        return runs
+    order = order_systems(scores, method="safe", n_resamples=0).to_frame()
+    return runs.assign(safe_rank=order["rank"])
 
 
 def _tables(name, comparison):
@@ -254,10 +274,13 @@ def _tables(name, comparison):
     if scores.is_preference:
         head += "values are the share of the other runs that are worse on a query\n"
     rows = [["run", "mean", interval_text(1 - comparison.alpha), "beats", "beaten by"]]
-    for row in comparison.systems().itertuples():
+    rows[0] += ["safe rank"] * (scores.draws is not None)
+    for row in _runs_of(comparison).itertuples():
         run = f"{row.Index}{' (baseline)' * (row.Index == comparison.baseline)}"
         counts = str(row.n_wins), str(row.n_losses)
-        rows.append([run, number(row.mean, 4), _interval(row), *counts])
+        # By drawn label sets, the rank comes last.
+        rank = [f"{each:g}" for each in row[6:]]
+        rows.append([run, number(row.mean, 4), _interval(row), *counts, *rank])
     yield _table(rows, head)
     few, how = comparison.pairs(most=_N_PAIRS), f"p <= {comparison.alpha:g}"
     yield _table_of_pairs(
@@ -269,11 +292,14 @@ def _tables(name, comparison):
 
 def _table_of_pairs(pairs, few, interval, how, *, effect=None, remarks=()):
     """Return a table of a few pairs, with the number of pairs that differ."""
-    rows = [["better", "worse", "difference", interval, *[effect] * bool(effect), "p", ""]]
+    more = [*["these queries"] * ("low_these" in few), *[effect] * bool(effect)]
+    rows = [["better", "worse", "difference", interval, *more, "p", ""]]
     for row in few.itertuples():
         sizes = [number(row.effect_size, 2, "+")] if effect else []
         outcome = p_value(row.p_adjusted), "*" * row.significant
-        difference = number(row.difference, 4, "+"), _interval(row, "+")
+        difference = [number(row.difference, 4, "+"), _interval(row, "+")]
+        if "low_these" in few:
+            difference.append(f"{number(row.low_these, 4, '+')} {number(row.high_these, 4, '+')}")
         rows.append([row.first, row.second, *difference, *sizes, *outcome])
     n_sure, n_more = int(pairs["significant"].sum()), len(pairs) - len(few)
     head = f"{n_sure:,} of {counted(len(pairs), 'pair differs', 'pairs differ')} ({how})"
@@ -375,7 +401,13 @@ def estimated(qrels, runs, measures, sampling, reading):
     runs, given = _inputs.with_standard_input(runs), reading.gains
     using = replace(reading, predicted="use")
     read = partial(_inputs.read_labels, reading=using)
-    people = _inputs.without_machines(read(qrels), qrels)
+    people = read(qrels)
+    if "draw" in people:
+        raise InputError(
+            f"--interval and what goes with it are for a sample of labels, and {qrels} holds drawn "
+            "label sets, whose values have intervals without it. Leave it out."
+        )
+    people = _inputs.without_machines(people, qrels)
     drawn = None
     if sampling.prels is not None:
         drawn = _inputs.without_machines(read(sampling.prels), sampling.prels)

@@ -49,8 +49,7 @@ def evaluate(
         wrong = ("per_query", "keep_going", "n_jobs", "n_items")
         output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
     else:
-        needed = ("unit", "target", "confidence_level")
-        output.refuse(needed, "is for values with intervals. Add --interval.")
+        output.refuse(("unit", "target"), "is for values with intervals. Add --interval.")
     if format == "trec" and sampling.is_asked:
         raise InputError("--format trec has no intervals. Take csv.")
     format = output.chosen_format(format, out, _FORMATS)
@@ -68,11 +67,18 @@ def evaluate(
     parsed = parse_measures(list(measure))
     _inputs.check_n_items(reading.n_items, parsed)
     table = _inputs.read_judgments(qrels, reading, measures=parsed)
+    has_draws, level = "draw" in table, sampling.confidence_level
+    if not has_draws or per_query:
+        output.refuse(("confidence_level",), "is for values with intervals. Add --interval.")
+    elif format == "trec":
+        raise InputError(
+            "--format trec has no intervals, which drawn labels give. Take csv, or --per-query."
+        )
     # A bar would be torn by values that are written to the same screen.
     is_late = out or not per_query or output.call.is_verbose
     is_torn = output.output_is_terminal() and not is_late
     evaluations = iter_evaluations(
-        QrelsIndex(table, unjudged_label=None),
+        QrelsIndex(table, unjudged_label=None, may_have_draws=has_draws),
         _inputs.with_standard_input(named),
         parsed,
         n_jobs=n_jobs,
@@ -90,6 +96,8 @@ def evaluate(
     values = notes.of_values(evaluations)
     if per_query:
         sections = (queries_section(run, mean, format, missing) for run, mean in values)
+    elif has_draws:
+        sections = sections_of_draws(values, level, format, missing)
     else:
         sections = means_sections(values, parsed, format, missing)
     # The values come run by run, and so do lines.
@@ -161,6 +169,35 @@ def means_sections(values, measures, format, missing):
             for (name, mean), marks in zip(means.items(), is_best.to_numpy().tolist())
         ]
         yield output.Section(signed, [], [["run", *measures], *rows])
+
+
+def sections_of_draws(values, level, format, missing):
+    """Yield means by drawn label sets with intervals, as `means_sections` does."""
+    import pandas as pd
+
+    from skfilterrank._lists.results import interval_text
+
+    rows = [["run", "measure", "value", f"these queries, {interval_text(level)}"]]
+    rows[0] += ["queries in general", "draws"]
+    for run, mean in values:
+        table = run.values.intervals(level)
+        n_draws = run.values.per_draw.index.unique("draw").size
+        measures = {"n_draws": n_draws, "measures": table.to_dict("index")}
+        frame = pd.concat({run.name: table}, names=["run"])
+        if format in ("csv", "json"):
+            yield output.Section(frame, [_record(run, mean, missing) | measures], [])
+            continue
+        for name, value, *ends, share in table.itertuples(name=None):
+            low_these, high_these, low, high = map(_cell, ends)
+            intervals = f"{low_these} {high_these}", f"{low} {high}"
+            of_draws = "-" if share != share else f"{share:.0%}"
+            rows.append([run.name, name, _cell(value), *intervals, of_draws])
+    if len(rows) > 1:
+        head = (
+            f"labels drawn in {n_draws} sets: means over them, intervals by Rubin's rules, and the "
+            "share of the variance that the draws cause\n"
+        )
+        yield output.Section(pd.DataFrame(), [], rows, head)
 
 
 def queries_section(run, mean, format, missing):

@@ -561,7 +561,7 @@ def compare_systems(
     By drawn label sets, the difference is the mean over sets of the mean difference of the queries.
     Its variance for queries in general is W + (1 + 1 / m) B, and (1 + 1 / m) B for these queries: W
     is the mean over the m sets of the squared standard error, and B the variance of the m mean
-    differences (Rubin's rules [6]_; degrees of freedom of Barnard and Rubin, or m - 1).
+    differences (Rubin's rules [6]_; degrees of freedom of [7]_, or m - 1).
 
     The values of preferences are shares of beaten systems. "t" and the resampling tests use these
     shares as numbers.
@@ -592,7 +592,9 @@ def compare_systems(
        Statistics 6, 1979.
     .. [5] Benjamini, Y. and Hochberg, Y. Controlling the false discovery rate: a practical and
        powerful approach to multiple testing. Journal of the Royal Statistical Society B 57, 1995.
-    .. [6] Rubin, D. B. Multiple Imputation for Nonresponse in Surveys. 1987.
+    .. [6] Rubin, D. B. Multiple Imputation for Nonresponse in Surveys. Wiley 1987.
+    .. [7] Barnard, J. and Rubin, D. B. Small-sample degrees of freedom with multiple imputation.
+       Biometrika 86(4), 1999.
 
     Examples
     --------
