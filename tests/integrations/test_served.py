@@ -1,8 +1,6 @@
 """The list of a query behind a threshold, whichever framework asks for it."""
 
 import logging
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -83,17 +81,6 @@ def test_scores_in_one_column_are_those_of_the_documents():
     column = serve(cut, np.array([[0.2], [0.9], [0.6]]), query="q", ids="abc", on_hidden=None)
     assert flat[0] == column[0] == [1, 2]
     assert flat[2] == column[2] != []
-
-
-@pytest.mark.slow
-def test_the_room_imports_no_framework():
-    code = (
-        "import sys; import skfilterrank.integrations._served; "
-        "print({'langchain_core', 'llama_index', 'haystack'}"
-        " & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
 
 
 def _lists(n_queries=400):

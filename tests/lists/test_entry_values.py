@@ -28,11 +28,11 @@ def entries_of(rows, measure, keys=None, weights=None, undefined=0.0):
     return EntryValues.of(lists_of(*rows, parsed, weights), parsed, keys, undefined)
 
 
-def values_shown(y_true, y_score, groups, parsed, shown, undefined=0.0):
+def values_shown(lists, parsed, shown, undefined=0.0):
     """The measure of each query, computed for the rows that are shown alone."""
-    lists = lists_of(y_true, np.where(shown, y_score, NO), groups, parsed)
     kernel = parsed.measure.bind(parsed.k, parsed.options)
-    return with_undefined(lists.per_query(kernel), undefined)
+    shown = lists.with_scores(np.where(shown, lists.scores, NO))
+    return with_undefined(shown.per_query(kernel), undefined)
 
 
 class TestByHand:
@@ -138,19 +138,17 @@ def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
             if not parsed.measure.takes_k:
                 continue
             parsed = parsed.with_cutoff(cutoff)
-        rows = (y_true, y_score, GROUPS)
-        entries = EntryValues.of(lists_of(*rows, parsed), parsed, given, undefined)
+        lists, sign = lists_of(y_true, y_score, GROUPS, parsed), parsed.measure.sign
+        entries = EntryValues.of(lists, parsed, given, undefined)
         curve, means = entries.curve()
+        found, expected = [], []
         for level in levels:
-            shown = (keys >= level) & (keys > NO)
-            expected = values_shown(*rows, parsed, shown, undefined)
-            sign = parsed.measure.sign
-            found = sign * entries.at(level)
-            np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
-            counted = expected[~np.isnan(expected)]
-            mean = counted.mean() if len(counted) else np.nan
-            found = sign * means[np.count_nonzero(curve >= level) - 1]
-            np.testing.assert_allclose(found, mean, 1e-9, 1e-12, err_msg=name)
+            values = values_shown(lists, parsed, (keys >= level) & (keys > NO), undefined)
+            counted = values[~np.isnan(values)]
+            expected += [*values, counted.mean() if len(counted) else np.nan]
+            found += [*entries.at(level), means[np.count_nonzero(curve >= level) - 1]]
+        found = sign * np.array(found)
+        np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
 
 
 @pytest.mark.slow
@@ -168,13 +166,11 @@ def test_every_measure_with_a_cap(cutoff, y_true):
             if not parsed.measure.takes_k:
                 continue
             parsed = parsed.with_cutoff(cutoff)
-        rows = (y_true, SCORES, GROUPS)
-        lists = lists_of(*rows, parsed)
+        lists = lists_of(y_true, SCORES, GROUPS, parsed)
         capped = EntryValues.of(lists, parsed, KEYS, most=most)
-        for level, scores in zip(levels, sets):
-            expected = values_shown(*rows, parsed, scores > NO)
-            found = parsed.measure.sign * capped.at(level)
-            np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
+        expected = [values_shown(lists, parsed, scores > NO) for scores in sets]
+        found = parsed.measure.sign * np.array([capped.at(level) for level in levels])
+        np.testing.assert_allclose(found, expected, 1e-9, 1e-12, err_msg=name)
 
 
 @pytest.mark.slow
@@ -205,12 +201,10 @@ def test_some_queries_are_as_if_there_were_no_others(keys, measure, weights):
 def test_the_best_level_gives_the_best_value():
     for measure in ("ndcg_f@3", "ap@2", "f", "lexirecall", "forbidden@2"):
         parsed = parse_measure(measure)
-        rows = (LABELS, SCORES, GROUPS)
-        entries = EntryValues.of(lists_of(*rows, parsed), parsed, KEYS)
-        level, value = entries.best()
-        sign = parsed.measure.sign
-        assert sign * values_shown(*rows, parsed, level <= KEYS).mean() == pytest.approx(value)
-        every = [values_shown(*rows, parsed, each <= KEYS).mean() for each in [*KEYS, np.inf]]
+        lists, sign = lists_of(LABELS, SCORES, GROUPS, parsed), parsed.measure.sign
+        level, value = EntryValues.of(lists, parsed, KEYS).best()
+        assert sign * values_shown(lists, parsed, level <= KEYS).mean() == pytest.approx(value)
+        every = [values_shown(lists, parsed, each <= KEYS).mean() for each in [*KEYS, np.inf]]
         assert value == pytest.approx(max(sign * each for each in every))
 
 
@@ -249,10 +243,12 @@ class TestRisks:
         keys = np.where(y_score == NO, NO, y_score if given is None else given)
         steps = risk.steps(lists, y_true, given)
         kernel = risk.rate.measure.bind(risk.k, {})
+        found, expected = [], []
         for level in [*np.unique(keys[keys > NO]), np.inf]:
             part = lists.with_scores(np.where(keys >= level, y_score, NO))
-            expected = np.nan_to_num(part.per_query(kernel))[steps.counted]
-            np.testing.assert_allclose(steps.at(level), expected, atol=1e-12)
+            expected.append(np.nan_to_num(part.per_query(kernel))[steps.counted])
+            found.append(steps.at(level))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
 
     @pytest.mark.parametrize(
         ("function", "risk"), [(any_bad, "any_forbidden"), (bad_share, "forbidden")]

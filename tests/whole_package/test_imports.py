@@ -237,6 +237,10 @@ names = {}
 exec(f"from skfilterrank.{part} import *", names)
 assert all(name in vars(module) and name in names for name in late)
 """
+NO_FRAMEWORK_IS_THERE = """
+import sys, skfilterrank.integrations._served
+assert not {"langchain_core", "llama_index", "haystack"} & set(sys.modules)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +253,7 @@ def failed():
     for part in ("ranking", "judgments", "metaevaluation", "comparison", "plot"):
         questions.append(("measures", part, MEASURES_ARE_ENTERED))
     questions += [("late", part, LATE_NAMES_ARE_THERE) for part in ("metrics", "io")]
+    questions.append(("frameworks", "", NO_FRAMEWORK_IS_THERE))
     done = subprocess.run(
         [sys.executable, "-c", FRESH],
         input=json.dumps(questions),
@@ -274,6 +279,10 @@ def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(failed):
 
 def test_names_that_are_imported_late_are_there_as_all_others(failed):
     assert of("late", failed) == {}
+
+
+def test_components_for_frameworks_import_them_late(failed):
+    assert of("frameworks", failed) == {}
 
 
 LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "dask")

@@ -19,7 +19,7 @@ FILES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in sorted(ROOT.rglob("*.py"))
 }
-DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+DEFINITIONS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def first_sentence(text):
