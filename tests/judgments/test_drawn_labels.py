@@ -75,6 +75,25 @@ def test_labels_are_drawn_by_their_chances():
     assert shares == pytest.approx([2 / 3, 0.2, 0.4 / 3], abs=0.01)
 
 
+def test_each_set_disturbs_the_runs_beyond_the_judged_depth():
+    groups = np.repeat(np.arange(40), 100)
+    y = np.full(len(groups), np.nan)
+    y.reshape(40, 100)[:, :10] = [0, 1] * 5
+    features = np.arange(len(y), dtype=float)[:, np.newaxis]
+    # Two runs that nothing is known of: one disturbs half of the unjudged rows, one no row.
+    tail = np.zeros((len(y), 2))
+    tail.reshape(40, 100, 2)[:, 55:, 0] = 20.0
+    prior = DummyClassifier(strategy="prior")
+    sets = _sample(features, y, groups, classifier=prior, tail=tail, n_draws=40)
+    beyond, within = tail[:, 0] > 0, np.isnan(y) & (tail[:, 0] == 0)
+    shares = sets[:, beyond].mean(axis=1)
+    # exp(0.45 * 20 * z) is below 1 / 9 or above 9 with chance 0.81.
+    is_clear = (shares < 0.1) | (shares > 0.9)
+    assert is_clear.mean() == pytest.approx(0.81, abs=0.15)
+    assert min((shares < 0.1).mean(), (shares > 0.9).mean()) > 0.2
+    np.testing.assert_allclose(sets[:, within].mean(axis=1), 0.5, atol=0.05)
+
+
 def test_whole_queries_are_drawn_with_replacement():
     # Each query has its own label, so a query that is not drawn has a label that nothing gets.
     groups = np.repeat(np.arange(8), 2)
