@@ -26,6 +26,8 @@ _N_FIRST = 16
 _MOST_DRAWN = 1 << 20
 # Block size for draws, chosen to fit the cache.
 _MOST_CELLS = 1 << 12
+# Number of places whose draws are made and kept together.
+_PART = 256
 
 
 class ExpectedSteps(NamedTuple):
@@ -359,10 +361,8 @@ def expected_worth(gains, chances, ranking, *, k, correlation=0.0) -> np.ndarray
     rises = (parts[1:] - parts[:-1]) / N_DRAWS
     worth = np.zeros((len(place), 2))
     for block in index.blocks(max_cells=_MOST_CELLS):
-        # Masks of shape (n_draws, n_queries, n_documents) of gains that reach each level. Lengths
-        # are powers of two, so that lists share draws.
-        depth = 1 << (block.width - 1).bit_length()
-        drawn = uniform(depth, correlation)[:, index.take(place, block, 0)]
+        # Masks of shape (n_draws, n_queries, n_documents) of gains that reach each level.
+        drawn = uniform(block.width, correlation)[:, index.take(place, block, 0)]
         reached = [drawn < index.take(row, block, 0.0) for row in chances]
         n_listed = index.take(is_listed, block, False).sum(axis=-1)
         n_reached = [each.sum(axis=-1) for each in reached]
@@ -454,8 +454,7 @@ def _draw_lists(
         own = n_listed[chosen]
         code = np.repeat(np.arange(len(chosen)), own)
         rows = np.arange(len(code)) + np.repeat(starts[chosen] - np.cumsum(own) + own, own)
-        depth = 1 << (int(own.max()) - 1).bit_length()
-        drawn = uniform(depth, correlation, n_draws)[:, place[rows]]
+        drawn = uniform(int(own.max()), correlation, n_draws)[:, place[rows]]
         level = np.zeros(drawn.shape, dtype=np.intp)
         for row in levels[:, rows]:
             level += drawn < row
@@ -549,24 +548,26 @@ def _changes_on_grid(lists, parsed, keys):
         yield Changes(block.queries, ordered, values[:, 0], np.diff(values, axis=1))
 
 
-@lru_cache(maxsize=16)
 def uniform(n_places, correlation, n_draws=N_DRAWS):
     """Return numbers in (0, 1) for each draw and place, evenly spread over the draws.
 
     The numbers of a place do not depend on the length of the list.
     """
+    parts = [_uniform_part(at, correlation, n_draws) for at in range(0, n_places, _PART)]
+    return (parts[0] if len(parts) == 1 else np.hstack(parts))[:, :n_places]
+
+
+@lru_cache(maxsize=256)
+def _uniform_part(first, correlation, n_draws):
     even = (np.arange(n_draws) + 0.5) / n_draws
     normal = ndtri(even)
-    shared = np.sqrt(correlation) * normal
-    columns = np.empty((n_draws, n_places))
+    own = np.tile(normal, (_PART, 1))
     # Seeding one generator again is much faster than making one for each place.
     rng = np.random.RandomState(0)
-    for start in range(0, n_places, _MOST_CELLS):
-        own = np.tile(normal, (min(_MOST_CELLS, n_places - start), 1))
-        for place, row in enumerate(own, start):
-            rng.seed(place)
-            rng.shuffle(row)
-        order = np.argsort(shared + np.sqrt(1.0 - correlation) * own, axis=1, kind="stable")
-        np.put_along_axis(own, order, np.broadcast_to(even, own.shape), axis=1)
-        columns[:, start : start + len(own)] = own.T
-    return columns
+    for place, row in enumerate(own, first):
+        rng.seed(place)
+        rng.shuffle(row)
+    shared = np.sqrt(correlation) * normal
+    order = np.argsort(shared + np.sqrt(1.0 - correlation) * own, axis=1, kind="stable")
+    np.put_along_axis(own, order, np.broadcast_to(even, own.shape), axis=1)
+    return own.T
