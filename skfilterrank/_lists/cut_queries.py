@@ -24,7 +24,7 @@ _N_COLUMNS = 8
 # Fewest queries with other sizes that are told of, and most rows of the shared queries here for
 # each that was fitted on: where labels are scored, and where documents are served.
 _FEWEST_JUDGED, _FEWEST_SERVED = 2, 10
-_MOST_JUDGED, _MOST_SERVED = 1.5, 0.5
+_MOST_JUDGED, _MOST_SERVED = 1.1, 0.5
 # Queries that a split of sorted rows cuts are few: at most this share of the queries of each side.
 _FEW = 0.25
 # Sizes are uneven by chance if the test says so, or if its statistic is in this range of what is
@@ -32,6 +32,9 @@ _FEW = 0.25
 _BY_CHANCE, _NEARLY = (0.001, 0.999), (0.25, 1.5)
 # Longest lists, by the mean of the rows here and there, whose sizes tell little.
 _SHORT = 8
+# Correlation of the sizes here and there, times the root of their number, that tells of parts of
+# one list; and most rows here for each that was fitted on.
+_OPPOSITE, _MOST_OPPOSITE = -2.5, 1.5
 _is_unwatched: ContextVar[bool] = ContextVar("_is_unwatched", default=False)
 
 
@@ -62,15 +65,16 @@ class QuerySizes(NamedTuple):
         The sizes decide. Queries that both have are shared. Those with a single row here and there
         tell nothing, unless all shared ones are such and `fitted` has too many others for that.
         Else some must have another size, at least a third, and 2 if `is_judged`, else 10. Then one
-        of two things must hold:
+        of three things must hold:
 
         - At most a quarter of the queries of each side are shared, as where sorted rows are cut in
           some places. This is told only where `is_judged`.
-        - The shared queries have not many more rows here than in `fitted` (at most half as many
-          unless `is_judged`), and the shares of rows that are here differ between queries as they
-          do by chance (chi-squared test of homogeneity). Lists of a later day are whole, or all cut
-          at one length, and lists of other queries have unrelated sizes. Short lists may differ
-          less.
+        - The more rows a query has here, the fewer it has in `fitted`.
+        - The shared queries have no more rows here than in `fitted` (at most half as many unless
+          `is_judged`), and the shares of rows that are here differ between queries as they do by
+          chance (chi-squared test of homogeneity). Lists of a later day are whole, or all cut at
+          one length, and lists of other queries have unrelated sizes. Where labels of short lists
+          are scored, the shares may also differ less.
         """
         _, here, there = np.intersect1d(
             self.hashes, fitted.hashes, assume_unique=True, return_indices=True
@@ -82,21 +86,24 @@ class QuerySizes(NamedTuple):
         if is_single.all():
             by_chance = np.mean(fitted.sizes == 1) ** n_shared
             return n_shared >= fewest and by_chance < _BY_CHANCE[0] and self.sizes.max() > 1
-        seen, known = seen[~is_single], known[~is_single]
         n_other = np.count_nonzero(seen != known)
-        if n_other < fewest or 3 * n_other < len(seen):
+        if n_other < fewest or 3 * n_other < n_shared - np.count_nonzero(is_single):
             return False
-        # The sizes of short lists tell little: they are split evenly because they are shared.
-        is_short = (seen + known).mean() <= _SHORT
         if n_shared <= _FEW * min(len(self.hashes), len(fitted.hashes)):
             return is_judged
-        most = _MOST_JUDGED if is_judged or is_short else _MOST_SERVED
-        if seen.sum() > most * known.sum():
+        ratio = seen.sum() / known.sum()
+        if seen.std() and known.std():
+            related = np.corrcoef(seen, known)[0, 1] * np.sqrt(n_shared)
+            if related < _OPPOSITE and ratio <= _MOST_OPPOSITE:
+                return True
+        # Sizes of short lists tell little: where labels are scored, parts of them are assumed.
+        is_short = is_judged and (seen + known).mean() <= _SHORT
+        if ratio > (_MOST_JUDGED if is_judged else _MOST_SERVED) and not is_short:
             return False
         share = seen.sum() / (seen + known).sum()
         expected = share * (seen + known)
         statistic = ((seen - expected) ** 2 / (expected * (1 - share))).sum()
-        ways = ((chdtr(len(seen) - 1, statistic), _BY_CHANCE), (statistic / len(seen), _NEARLY))
+        ways = ((chdtr(n_shared - 1, statistic), _BY_CHANCE), (statistic / n_shared, _NEARLY))
         return any((low <= value or is_short) and value <= high for value, (low, high) in ways)
 
 

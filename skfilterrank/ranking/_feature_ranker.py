@@ -101,7 +101,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         judged = ~np.isnan(gains)
         self.n_unjudged_ = count_unjudged(judged)
         rows = rows if judged.all() else rows.take(judged)
-        if groups is not None:
+        if groups is not None and self.needs_groups:
             warn_without_pairs(self, rows.gains, rows.queries, self._lost_without_groups)
         return rows
 

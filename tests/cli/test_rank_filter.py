@@ -134,7 +134,9 @@ def test_a_threshold_that_filters_everything(train):
     assert bce.split()[-5:-2] == ["0.0", "100.0", "100.0"]
 
 
-@pytest.mark.filterwarnings("ignore:no label has a gain above 0")
+@pytest.mark.filterwarnings(
+    "ignore:no label has a gain above 0", "ignore:all .* judged rows have the gain -1"
+)
 @pytest.mark.usefixtures("trained_once")
 def test_the_curve_of_a_filter_that_keeps_nothing(train, table):
     table.assign(label="Bad").to_csv("bad.csv", index=False)

@@ -180,6 +180,8 @@ def test_short_lists(lengths, share, is_judged):
     whole = rng.choice(lengths, 300)
     part = rng.binomial(whole, share)
     assert split_from(part, whole - part, is_judged=is_judged)
+    # Other queries with the same ids, of which requests are served.
+    assert is_judged or not split_from(rng.permutation(whole), whole, is_judged=False)
     # The same queries, some of them, or some beside new ones.
     for seen, fitted in ((whole, whole), (whole[:100], whole), (whole, whole[:100])):
         assert not split_from(seen, fitted, is_judged=is_judged)

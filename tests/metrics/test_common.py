@@ -17,7 +17,9 @@ from skfilterrank.io import read_run, write_run
 from skfilterrank.metrics import get_measure, get_measure_names
 
 # Every measure is given gains below 0 here.
-pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*some gains are below 0", "ignore:queries without a judged"
+)
 
 NO = -np.inf
 ALL = sorted(MEASURES)

@@ -18,7 +18,9 @@ from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
 from skfilterrank._lists.queries import GroupIndex
 
 # Every measure is given gains below 0 here.
-pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*some gains are below 0", "ignore:queries without a judged"
+)
 
 NO = -np.inf
 

@@ -101,6 +101,7 @@ def test_queries_that_teach_nothing_are_harmless(judged):
     assert ranker.best_score_ == pytest.approx((expected.best_score_ * n + 3) / (n + 3), abs=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:.* and no query has two")
 @pytest.mark.slow
 @pytest.mark.parametrize("gain", [0.0, 1.0, -1.0])
 def test_all_gains_equal(separable, gain):
@@ -114,6 +115,7 @@ def test_all_gains_equal(separable, gain):
         np.testing.assert_array_equal(ranker.predict(X) >= 0, gain > 0)
 
 
+@pytest.mark.filterwarnings("ignore:.* and no query has two")
 def test_one_document_per_query(separable):
     X, y, _ = separable
     alone = np.arange(len(y))

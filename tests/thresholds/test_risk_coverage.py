@@ -70,6 +70,7 @@ class TestConfidence:
 
 class TestRiskCoverageCurve:
     @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore:queries without a judged")
     @given(st.integers(0, 10**6))
     def test_is_the_mean_of_lists_with_some_left_out(self, seed):
         rng = np.random.RandomState(seed)

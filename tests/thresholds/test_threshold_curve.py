@@ -83,6 +83,7 @@ def thresholds_to_try(y_score):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 @pytest.mark.parametrize("measure", EXACT)
 @given(
     undefined=st.sampled_from([0.0, 1, "drop"]),
@@ -262,6 +263,7 @@ def test_documents_below_the_cut_off_are_kept():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 @pytest.mark.parametrize("measure", EXACT)
 @pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 def test_nothing_to_choose(measure, undefined):
@@ -365,6 +367,7 @@ def test_row_order_and_carriers_of_queries():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 def test_large_data_equals_brute_force_at_some_thresholds():
     # Many blocks, a long query, and thresholds far from all others.
     rng = np.random.default_rng(0)
