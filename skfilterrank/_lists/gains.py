@@ -446,7 +446,7 @@ PROBABILITY = "inclusion_probability"
 
 
 # Measures that read no labels, or only whether a document is judged.
-_WITHOUT_LABELS = ("empty_list_rate", "judged", "num_q", "num_ret")
+_WITHOUT_LABELS = ("judged", "none")
 
 
 def is_sample(labels, probabilities) -> bool:
@@ -461,7 +461,7 @@ def measures_of_all_labels(wanted) -> list[str]:
     return [
         text
         for text, parsed in wanted.items()
-        if PROBABILITY not in parsed.measure.columns and parsed.measure.name not in _WITHOUT_LABELS
+        if PROBABILITY not in parsed.measure.columns and parsed.measure.reads not in _WITHOUT_LABELS
     ]
 
 
@@ -490,7 +490,7 @@ def check_sample(wanted, labels, probabilities) -> None:
 
 def with_own_labels(wanted) -> dict:
     """Return the measures that need no label, or only whether people judged a document."""
-    return {text: each for text, each in wanted.items() if each.measure.name in _WITHOUT_LABELS}
+    return {text: each for text, each in wanted.items() if each.measure.reads in _WITHOUT_LABELS}
 
 
 def refuse_sample() -> None:

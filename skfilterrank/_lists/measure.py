@@ -85,8 +85,14 @@ class Measure:
     zero_or_one : bool or callable
         Whether each value is 0 or 1 if documents have one order; or a function of the cut-off that
         tells it. Risks with such losses get exact binomial tests.
-    reads : {"all", "shown", "none"}
-        Labels that can change a value: those of all documents, those of shown ones, or none.
+    reads : {"all", "shown", "judged", "none"}
+        What can change a value: labels of all documents, labels of shown ones, only which documents
+        are judged, or no label.
+    of_forbidden : bool
+        Whether the measure is about forbidden documents alone, so that labels below 0 mean these.
+    as_risk : str
+        What a certificate calls the mean, with "{queries}" and "{top}" for the queries that count
+        and the places that do; the name by default.
     deciding : callable or None
         ``deciding(list, **options)``: how many unjudged documents of a list must be good for the
         extreme values, see `metrics._unjudged_bounds`; None stands for any number.
@@ -131,6 +137,8 @@ class Measure:
     set_of_first: bool = False
     zero_or_one: bool | Callable[[int | None], bool] = False
     reads: str = "all"
+    of_forbidden: bool = False
+    as_risk: str = ""
     deciding: Callable | None = None
     order_matters: str = "always"
     over_queries: str = "mean"
@@ -550,13 +558,9 @@ class ParsedMeasure(NamedTuple):
         return f"{name}{within}{cutoff}"
 
 
-# Measures of forbidden documents alone: with one of these, labels below 0 are meant as forbidden.
-_OF_FORBIDDEN = ("any_forbidden", "forbidden", "harmful_compatibility")
-
-
 def counts_forbidden(measures: Iterable[ParsedMeasure]) -> bool:
     """Tell if a measure is about forbidden documents alone, so that labels below 0 are meant."""
-    return any(each.measure.name in _OF_FORBIDDEN for each in measures)
+    return any(each.measure.of_forbidden for each in measures)
 
 
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:

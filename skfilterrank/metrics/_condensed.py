@@ -75,6 +75,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
 
 @declare_measure(
     "judged",
+    reads="judged",
     order_matters="never",
     deciding=at_ends,
     undefined="the returned list is empty",

@@ -319,6 +319,7 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
 
 @declare_measure(
     "harmful_compatibility",
+    of_forbidden=True,
     undefined="no document of the query has a gain below 0",
     value_range=(0, 1),
     greater_is_better=False,

@@ -79,7 +79,7 @@ _COUNT = {
 }
 
 
-@declare_measure("num_q", **_COUNT)
+@declare_measure("num_q", reads="none", **_COUNT)
 def n_queries_score(block: ListBlock, k):
     """Number of queries.
 
@@ -111,7 +111,7 @@ def n_queries_score(block: ListBlock, k):
     return np.ones(len(block.sizes))
 
 
-@declare_measure("num_ret", **_COUNT)
+@declare_measure("num_ret", reads="none", **_COUNT)
 def n_retrieved_score(block: ListBlock, k):
     """Number of documents that are returned.
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
+from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._counted import said_left_out
@@ -140,12 +141,6 @@ def about_labels(risks, lists, to_judge):
     yield Condition("n_unjudged", n_unjudged, text)
 
 
-_RATES = {
-    "any_forbidden": "the share of {queries} with a forbidden document in the shown {top}",
-    "forbidden": "the forbidden share of the shown {top}",
-    "false_reject_rate": "the share of a query's good documents that is hidden",
-    "empty_list_rate": "the share of queries that are shown nothing",
-}
 # Number of digits of a digest.
 _N_DIGITS = 12
 _LEARN_THEN_TEST = (
@@ -480,11 +475,12 @@ def certificate_checksum(certificate: RiskCertificate) -> str:
 def rate_in_words(risk: str, k, among: str = "all") -> str:
     """Describe a risk in words."""
     top = "list" if k is None or np.isnan(k) else f"top {k:g}"
-    name = risk.partition("@")[0]
     queries = "queries" if among == "all" else "answered queries"
-    words = _RATES.get(name, risk).format(top=top, queries=queries)
-    has_said = among == "all" or name == "any_forbidden"
-    return words if has_said else f"among answered queries, {words}"
+    measure = known_measure(risk)
+    words = (measure and measure.as_risk) or risk
+    if among != "all" and "{queries}" not in words:
+        words = f"among {queries}, {words}"
+    return words.format(top=top, queries=queries)
 
 
 def _card_of(certificate, path, monitor, notes) -> str | None:

@@ -10,8 +10,10 @@ the judged ones are like a random draw of those that show something.
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import ks_2samp
 
+from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.results import counted, p_text
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
@@ -173,26 +175,20 @@ def warn_of_copies(lists, clusters) -> None:
     Of coarse scores, lists are equal by chance. So a copy must have a score that no other list has,
     and two distinct scores. Copies within a cluster count once.
     """
-    index, judged = lists.index, np.flatnonzero(has_judged(lists))
-    codes = index.codes()
-    order = np.lexsort((lists.gains, lists.scores, codes))
-    rows = np.column_stack([lists.scores[order].astype(np.float64) + 0.0, lists.gains[order]])
-    stops = np.cumsum(index.sizes)
-    contents = [rows[stop - size : stop] for stop, size in zip(stops, index.sizes)]
-    copies: dict[bytes, set] = {}
-    for query in judged:
-        copies.setdefault(contents[query].tobytes(), set()).add(clusters[query])
-    if len(judged) - len(copies) <= _FEW_COPIES * len(judged):
+    judged, codes = has_judged(lists), lists.index.codes()
+    rows = np.column_stack([lists.scores, lists.gains]).astype(np.float64) + 0.0
+    content = lists.index.sums(hash_rows(rows.view(np.uint64)))
+    n_distinct, n_judged = len(np.unique(content[judged])), np.count_nonzero(judged)
+    if n_judged - n_distinct <= _FEW_COPIES * n_judged:
         return
-    distinct = [np.unique(np.frombuffer(each).reshape(-1, 2)[:, 0]) for each in copies]
-    values, n_lists = np.unique(np.concatenate(distinct), return_counts=True)
-    is_own = dict(zip(values, n_lists == 1))
-    n_copies = sum(
-        len(units) - 1
-        for units, scores in zip(copies.values(), distinct)
-        if len(units) > 1 and len(scores) > 1 and any(is_own[each] for each in scores)
-    )
-    n_units = len(np.unique(clusters[judged]))
+    table = pd.DataFrame({"content": content[codes], "score": rows[:, 0]})[judged[codes]]
+    table = table.drop_duplicates()
+    table["is_own"] = ~table["score"].duplicated(keep=False)
+    found = table.groupby("content").agg({"score": "size", "is_own": "any"})
+    units = pd.DataFrame({"content": content, "unit": clusters})[judged].drop_duplicates()
+    n_more = units.groupby("content").size() - 1
+    n_copies = int(n_more[(found["score"] > 1) & found["is_own"]].sum())
+    n_units = units["unit"].nunique()
     if n_copies <= _FEW_COPIES * n_units:
         return
     warn_user(

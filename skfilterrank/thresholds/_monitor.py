@@ -111,7 +111,7 @@ class RiskMonitor:
     status : RiskStatus
         The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, a text
         about what to do after an alarm; and the table `rates` with a row for each risk and the
-        columns "max_risk", "k", "n_queries", "n_left_out" (queries whose loss is unknown),
+        columns "max_risk", "k", "among", "n_queries", "n_left_out" (queries whose loss is unknown),
         "observed", "lower" and "upper" (an interval that holds at all times at once), "evidence",
         "alarm_at" (the number of queries at the alarm, or NaN) and "n_machine" (the number of
         labels by machines).
@@ -423,9 +423,7 @@ class RiskMonitor:
         rows = {watched.risk.name: watched.summary(self._error) for watched in self._watched}
         rates = pd.DataFrame.from_dict(rows, orient="index")
         rates["n_machine"] = self._n_machine
-        return RiskStatus(
-            rates, self.confidence_level, self.queries_per_false_alarm, self.among, self._unit
-        )
+        return RiskStatus(rates, self.confidence_level, self.queries_per_false_alarm, self._unit)
 
     def reset(self) -> None:
         """Restart the monitor, for example after the cause of an alarm was removed.

@@ -122,6 +122,7 @@ class WatchedRisk:
         return {
             "max_risk": self.risk.max_risk,
             "k": np.nan if self.risk.k is None else float(self.risk.k),
+            "among": "answered" if self.risk.answered else "all",
             "n_queries": n,
             "n_left_out": self.n_left_out,
             "observed": total / n_full if n else np.nan,
@@ -162,6 +163,7 @@ class RiskStatus(Result):
     ----------
     rates : DataFrame
         A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
+        "among", the queries that count ("all" or "answered", those that are shown something);
         "n_queries", the number of queries that counted; "n_left_out", that of queries whose loss is
         unknown, since nothing is judged of what they show; "observed", their mean loss; "lower" and
         "upper", a confidence interval that holds at all times at once; "evidence", the highest test
@@ -173,8 +175,6 @@ class RiskStatus(Result):
         Probability that an interval contains the risk at all times.
     queries_per_false_alarm : int
         Guaranteed mean number of queries (with clusters, of clusters) before a false alarm.
-    among : {"all", "answered"}
-        Queries that count: all, or those that are shown something.
     unit : str or None
         Name of a cluster, such as "user"; each cluster counts once, with the mean loss of its
         queries. None if each query is a unit.
@@ -183,7 +183,6 @@ class RiskStatus(Result):
     rates: pd.DataFrame
     confidence_level: float
     queries_per_false_alarm: int
-    among: str = "all"
     unit: str | None = None
 
     @property
@@ -229,9 +228,7 @@ class RiskStatus(Result):
     def _head(self):
         lines = []
         for name, rate in self.rates.iterrows():
-            risk = rate_in_words(
-                name, rate["k"], "all" if name.startswith("empty_list_rate") else self.among
-            )
+            risk = rate_in_words(name, rate["k"], rate["among"])
             if not rate["n_queries"]:
                 lines.append(
                     f"No alarm: no query has been counted yet; {risk} may be at most "
