@@ -33,17 +33,12 @@ def files(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory):
+def answers():
     """Output and imports of commands, one after the other in a process of their own."""
-    folder = tmp_path_factory.mktemp("imports")
-    (folder / "qrels").write_text("1 0 a 1\n")
-    (folder / "run").write_text("1 Q0 a 1 1 x\n")
-    commands = [*ASKED, "evaluate qrels run -m ap --quiet"]
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *commands],
-        capture_output=True, text=True, check=True, cwd=folder,
-    )  # fmt: skip
-    return dict(zip(["evaluate", "compare", "work"], json.loads(done.stdout)))
+        [sys.executable, "-c", PROGRAM, *ASKED], capture_output=True, text=True, check=True
+    )
+    return dict(zip(["evaluate", "compare"], json.loads(done.stdout)))
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
@@ -52,12 +47,6 @@ def test_help_waits_for_nothing(answers, command):
     assert out.startswith(f"usage: skfilterrank {command} ")
     assert imported == []
     assert max(map(len, out.splitlines())) <= 110
-
-
-def test_evaluate_does_without_rankers(answers):
-    out, imported = answers["work"]
-    assert out == "run      ap\nrun  1.0000\n"
-    assert not {"lightgbm", "skfilterrank.ranking"} & {*imported}
 
 
 def test_without_a_report_nothing_is_drawn(run, files, monkeypatch):

@@ -78,6 +78,7 @@ def made(tmp_path_factory):
         call(*train, "--out-run", "rank-filter.csv")
         for ending in FORMATS:
             call("apply", "saved.json", "run.txt", "--out", f"filter.{ending}")
+        for ending in FORMATS[::3]:
             call("apply", "m.joblib", "train.csv", "--out", f"apply.{ending}")
         call("fuse", "filter.csv", "other.txt", "--out", "fuse.txt")
         call("fuse", "filter.txt", "other.txt", "--out", "fuse.txt.gz")
@@ -216,6 +217,7 @@ def keys(value, depth=0):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("trained_once")
 def test_keys_are_for_programs(run, sampled_runs, table):
     table.to_csv("train.csv", index=False)
     in_json, in_csv = {}, {}

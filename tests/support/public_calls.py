@@ -180,6 +180,7 @@ READERS = {
 }
 
 
+@functools.cache
 def public_functions() -> dict:
     """Every public function, and the classes that check what they are made of, by name."""
     found = {}

@@ -84,7 +84,11 @@ LEARNED = LearnedThreshold("ndcg_f@3", cv=3, random_state=0)
 EVERY = THRESHOLDS | {"learned": LEARNED} | TWO
 
 
-@pytest.mark.parametrize("name", EVERY)
+# Thresholds of one score are among the estimators above; what they compare is looked at by night.
+@pytest.mark.parametrize(
+    "name",
+    [name if name in TWO else pytest.param(name, marks=pytest.mark.nightly) for name in EVERY],
+)
 def test_thresholds(rows, name):
     y, scores, hide, groups = rows
 
