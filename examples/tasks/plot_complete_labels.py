@@ -49,25 +49,14 @@ print(drawn.groupby("label_true")["label"].mean().to_string())
 # %%
 # Twelve systems, measured by each set of judgments. A value of drawn labels is
 # the mean over the sets:
-
-
-def values(labels, **how):
-    """AP of each system."""
-    return score_systems(labels, runs, "ap", **how)["ap"].means
-
-
-ap = values(qrels)
-common = table[table["draw"].isna()].drop(columns=["draw", "judged_by"])
-sets = [
-    values(pd.concat([common, own[common.columns]]))
-    for _, own in table.groupby("draw")
-]
+ap = score_systems(qrels, runs, "ap")["ap"].means
 estimates = {
-    "judged fifth alone": values(judged, unjudged="drop"),
-    "drawn": sum(sets) / len(sets),
+    "judged fifth alone": score_systems(judged, runs, "ap", unjudged="drop"),
+    "drawn": score_systems(table, runs, "ap"),
 }
 figure, axis = plt.subplots(figsize=(6, 4.5), layout="constrained")
-for (name, guess), marker in zip(estimates.items(), "so"):
+for (name, scores), marker in zip(estimates.items(), "so"):
+    guess = scores["ap"].means
     tau = kendall_tau(ap, guess)
     axis.scatter(
         ap, guess[ap.index], marker=marker, label=f"{name}, tau {tau:.2f}"

@@ -394,8 +394,7 @@ def _in_order_of_content(X, queries, labels):
     """
     names = [name for name in X if name.startswith(_RANK)]
     ranks, others = X[names].to_numpy(), X.drop(columns=names)
-    further = [others] if others.shape[1] else []
-    in_any_order = hash_rows(np.sort(ranks, axis=1), *further)
+    in_any_order = hash_rows(np.sort(ranks, axis=1))
     of_runs = [hash_rows(own, in_any_order).sum() for own in ranks.T]
     X = X[[*(names[place] for place in np.argsort(of_runs, kind="stable")), *others]]
     keys = hash_rows(X)

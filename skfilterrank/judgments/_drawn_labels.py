@@ -86,8 +86,7 @@ def sample_labels(
     judged = [rows for rows in judged if len(rows)]
     if not judged:
         raise InputError("y has no label: expected some that are not NaN.")
-    # A document that nobody judged may always be not relevant.
-    levels = np.unique(np.append(labels[~np.isnan(labels)], 0.0))
+    levels = np.unique(labels[~np.isnan(labels)])
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_draws)
     jobs = (
         delayed(_draw)(clone(classifier), features, labels, judged, levels, offset, tail, seed)

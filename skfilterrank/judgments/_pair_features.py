@@ -234,7 +234,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         if not known.any() or np.isinf(labels).any():
             raise InputError("y must hold finite labels, NaN where unjudged, and at least one.")
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         validate_data(self, X, skip_check_array=True)
         parts = self._parts(X)
         if parts.texts is not None:

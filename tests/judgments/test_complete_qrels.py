@@ -225,6 +225,31 @@ def test_labels_of_machines_are_drawn_anew(collection):
     pd.testing.assert_series_equal(_drawn(found), _drawn(expected))
 
 
+def test_documents_beyond_the_judged_depth_are_less_often_relevant(collection, monkeypatch):
+    _, runs, *_, truth = collection
+    best = rank_table(runs).min(axis=1).rename("rank").reset_index()
+    judged = truth.merge(best[best["rank"] <= 8])[["qid", "docno", "label"]]
+
+    labels = []
+    for slope in (0, 0.25, 1):
+        monkeypatch.setattr("skfilterrank.judgments._drawn_labels._SLOPE", slope)
+        labels.append(_drawn(_quietly(judged, runs, n_draws=20)))
+    # The random numbers are the same, so that lower chances never give a higher label.
+    assert (labels[0] >= labels[1]).all()
+    assert (labels[1] >= labels[2]).all()
+    assert labels[0].mean() > labels[1].mean() > labels[2].mean()
+
+
+def test_a_changed_label_changes_few_others(collection, completed):
+    judged, runs, texts, topics, _ = collection
+    changed = judged.assign(label=judged["label"].where(judged.index > 0, 1))
+    assert judged["label"][0] != 1
+    again = _drawn(complete_qrels(changed, runs, texts, topics, random_state=0))
+    other = _drawn(complete_qrels(judged, runs, texts, topics, random_state=1))
+    kept, by_chance = ((labels == _drawn(completed)).mean() for labels in (again, other))
+    assert kept > 0.9 > by_chance + 0.1
+
+
 def test_texts_that_lack_are_counted(collection):
     judged, runs, texts, topics, _ = collection
     few = {docno: text for docno, text in texts.items() if not docno.endswith("7")}

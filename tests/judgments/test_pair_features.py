@@ -206,6 +206,30 @@ def test_numbers_are_columns_and_missing_ones_are_marked():
     assert "no other" not in found
 
 
+def test_numbers_are_cut_and_many_share_a_weight():
+    X, y, groups = _pairs()
+    known = np.flatnonzero(~np.isnan(y))
+    X = pd.DataFrame(np.zeros((len(y), 9))).rename(columns=str)
+    X.iloc[known[0]], X.iloc[np.flatnonzero(np.isnan(y))[0]] = 1.0, -1e6
+    features = PairFeatures()
+    found = features.fit_transform(X, y, groups)[:, 5:]
+    assert features.weight_.tolist() == pytest.approx([1] * 5 + [2 / 3] * 9)
+    assert found.min() == pytest.approx(-6 * 2 / 3)
+    few = PairFeatures().fit(X[["0", "1"]], y, groups)
+    assert few.weight_.tolist() == [1] * 7
+
+
+def test_one_query_has_no_mean_of_others():
+    X = sparse.identity(6, format="csr")
+    features = PairFeatures().fit(X, [2, 1, 0, np.nan, np.nan, np.nan], ["q"] * 6)
+    # No document is similar to another: the first column is the mean label of other queries.
+    assert features.mean_[0] == 0.5
+    two = PairFeatures().fit(X, [2, 1, 0, np.nan, 1, np.nan], list("qqqqpp"))
+    assert two.mean_[0] == pytest.approx((3 * 0.5 + 0.5) / 4)
+    three = PairFeatures().fit(X, [2, 0, 0, np.nan, 2, np.nan], list("qqqqpp"))
+    assert three.mean_[0] == pytest.approx((3 * 1 + 1 / 3) / 4)
+
+
 def test_sparse_vectors_are_compared_and_are_no_columns():
     X, y, groups = _pairs()
     vectors = sparse.random(len(X), 50, 0.2, format="csr", random_state=0)
