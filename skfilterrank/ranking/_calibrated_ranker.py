@@ -234,8 +234,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self._score_gains = self.gains if as_labels else None
         splits = None
         if not prefit:
-            advice = "; cv='prefit' with an estimator fitted on other queries needs no folds"
-            splits = split_rows(self, data, advice=advice)
+            splits = split_rows(self, data)
         tuning = out_of_fold(self, self.estimator, data, self._score_gains, splits=splits)
         self.estimator_ = tuning.estimator
         self._fit_curve(tuning.scores, data.gains[tuning.rows])

@@ -201,24 +201,24 @@ def check_cv(cv) -> None:
         )
 
 
-def split_rows(model, data, *, calibrates=False, advice="") -> list:
+def split_rows(model, data, *, calibrates=False) -> list:
     """Split rows by query as `cv` of the model says; one split for a certificate."""
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-    given = {"single": model.refit is False, "advice": advice, "times": data.times}
-    splits = make_splits(cv, data.labels, data.groups, by_id=data.by_id, **given)
+    given = {"by_id": data.by_id, "single": model.refit is False, "times": data.times}
+    splits = make_splits(cv, data.labels, data.groups, **given)
     if len(splits) == 1 and data.times is not None:
         warn_of_old_queries(splits[0], data.groups, data.times)
     return splits
 
 
 def make_splits(
-    cv, labels, groups, *, by_id, single: bool, advice: str = "", times=None
+    cv, labels, groups, *, by_id, single: bool, times=None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the numbers of training and held-out rows of each fold.
 
     `groups` numbers the query of each row from 0 in the order of content, for deals made here, and
-    `by_id` in the order of ids, for a given splitter; `single` demands exactly one split; `advice`
-    ends the message where there are too few queries for folds; `times` are the times of the rows.
+    `by_id` in the order of ids, for a given splitter; `single` demands exactly one split; `times`
+    are the times of the rows.
     """
     check_cv(cv)
     cv = DEFAULT_FOLDS if cv is None else cv
@@ -229,7 +229,7 @@ def make_splits(
             raise InputError(
                 f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
                 f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
-                f"queries{advice}."
+                "queries; cv='prefit' with an estimator fitted on other queries needs no folds."
             )
     if is_whole_number(cv):
         if single:

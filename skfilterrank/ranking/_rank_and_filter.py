@@ -335,45 +335,26 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
-        groups = self._find_groups(X, y, groups)
-        check_one_order(y=y, X=X)
-        if groups is None and threshold.is_calibrated:
-            threshold.rows_as_queries(0)
-        two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
-        rows = prepare_rows(
-            self.estimator,
-            X,
-            y if two is None else two.relevance,
-            groups,
-            gains=self.gains if two is None else None,
-            target=self.target,
-            prefit=self._is_prefit,
-            eval_set=eval_set,
-            eval_groups=eval_groups,
-            fit_params=self._inside_parameters(fit_params),
-            taught=("relevance", "estimator") if two is not None and np.ndim(y) == 2 else None,
-            without_groups="RankAndFilter was fitted without query ids: each row counts as a query "
-            "(pure filtering).",
-        )
-        if two is not None:
-            rows = replace(rows, gains=two.gains, labels=two.gains)
-        rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
-        threshold.check_weights(query_weight, n_more=int(two is not None))
-        threshold.fitted_with_groups_ = self.fitted_with_groups_
-        self.n_unjudged_ = rows.n_unjudged
-        as_labels = two is None and learns_labels(
-            self.estimator, self.target, prefit=self._is_prefit
-        )
-        self._score_gains = self.gains if as_labels else None
+        rows, harm = self._read_rows(threshold, X, y, groups, eval_set, eval_groups, fit_params)
+        threshold.check_weights(query_weight, n_more=int(harm is not None))
         if isinstance(threshold, FixedThreshold):
             self.estimator_ = self.estimator if self._is_prefit else rows.fit_on(self.estimator)
-            self.filter_ = threshold.fit()
+            threshold.fit()
         else:
-            taught = ("harm", "filter_estimator") if np.ndim(y) == 2 else None
-            self._tune(threshold, rows, two, taught, query_weight)
+            how = {"splits": None, "calibrates": threshold.is_calibrated}
+            if not self._is_prefit:
+                how["splits"] = split_rows(self, rows, calibrates=threshold.is_calibrated)
+            # Each split is fitted and scored, and the final model is fitted.
+            tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
+            self.estimator_, more = tuning.estimator, np.empty((len(tuning.scores), 0))
+            if harm is not None:
+                second = out_of_fold(self, self.filter_estimator, harm, None, **how)
+                self.filter_estimator_, more = second.estimator, second.scores[:, np.newaxis]
+            self._cut(threshold, rows, tuning, more, query_weight)
+        self.filter_ = threshold
         for name in _OF_THRESHOLD:
-            if name in vars(self.filter_):
-                setattr(self, name, vars(self.filter_)[name])
+            if name in vars(threshold):
+                setattr(self, name, vars(threshold)[name])
         return self
 
     @property
@@ -412,19 +393,69 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 )
         return threshold
 
-    def _tune(self, threshold, rows, two: TwoLabels | None, taught, query_weight):
-        """Fit the threshold on out-of-fold scores, and the final models."""
-        splits = None
-        if not self._is_prefit:
-            no_folds = "; a RankAndFilter with a fixed threshold needs no folds"
-            advice = "" if threshold.is_calibrated else no_folds
-            splits = split_rows(self, rows, calibrates=threshold.is_calibrated, advice=advice)
-        how = {"splits": splits, "calibrates": threshold.is_calibrated}
-        tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
-        self.estimator_ = tuning.estimator
-        more = np.empty((len(tuning.scores), 0))
-        if two is not None:
-            more = self._tune_filter(rows, two, taught, how)[:, np.newaxis]
+    def _read_rows(self, threshold, X, y, groups, eval_set, eval_groups, fit_params) -> tuple:
+        """Check the arguments of `fit`; return the rows for each of the two models."""
+        groups = self._find_groups(X, y, groups)
+        check_one_order(y=y, X=X)
+        threshold.fitted_with_groups_ = self.fitted_with_groups_
+        if groups is None and threshold.is_calibrated:
+            threshold.rows_as_queries(0)
+        has_two = self.filter_estimator is not None
+        two = read_two_labels(y, self.gains) if has_two else None
+        are_told = has_two and np.ndim(y) == 2
+        rows = prepare_rows(
+            self.estimator,
+            X,
+            y if two is None else two.relevance,
+            groups,
+            gains=self.gains if two is None else None,
+            target=self.target,
+            prefit=self._is_prefit,
+            eval_set=eval_set,
+            eval_groups=eval_groups,
+            fit_params=self._inside_parameters(fit_params),
+            taught=("relevance", "estimator") if are_told else None,
+            without_groups="RankAndFilter was fitted without query ids: each row counts as a query "
+            "(pure filtering).",
+        )
+        self.n_unjudged_ = rows.n_unjudged
+        as_labels = not has_two and learns_labels(
+            self.estimator, self.target, prefit=self._is_prefit
+        )
+        self._score_gains = self.gains if as_labels else None
+        rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
+        if two is None:
+            return rows, None
+        taught = ("harm", "filter_estimator") if are_told else None
+        return replace(rows, gains=two.gains, labels=two.gains), self._read_harm(rows, two, taught)
+
+    def _read_harm(self, rows, two: TwoLabels, taught):
+        """Return the rows for the second model."""
+        if not (self._is_prefit or np.nanmax(two.harm, initial=0.0) > 0):
+            raise InputError(
+                "no row is forbidden, so filter_estimator has nothing to learn: check y and gains= "
+                "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
+            )
+        harm = prepare_rows(
+            self.filter_estimator,
+            rows.X,
+            two.harm,
+            rows.ids,
+            gains=None,
+            prefit=self._is_prefit,
+            taught=taught,
+        )
+        n_forbidden = int(np.nansum(two.harm))
+        if not self._is_prefit and n_forbidden < _FEW_FORBIDDEN:
+            warn_user(
+                f"filter_estimator learns from {counted(n_forbidden, 'forbidden row')}, fewer than "
+                f"{_FEW_FORBIDDEN}: what it hides may be chance. Judge more forbidden documents.",
+                FitWarning,
+            )
+        return harm
+
+    def _cut(self, threshold, rows, tuning, more, query_weight):
+        """Fit the threshold on out-of-fold scores, and note the results of the folds."""
         try:
             threshold.fit_judged(_judged_scores(rows, tuning, more, query_weight))
         except ValueError as error:
@@ -432,37 +463,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 n_queries = tuning.lists.n_queries
                 error.add_note(f"cv={brief(self.cv)} gives {n_queries} queries to calibrate on.")
             raise
-        self.filter_ = threshold
         if threshold.is_calibrated:
-            self._qualify_certificate(rows, tuning)
+            self._qualify_certificate(threshold, rows, tuning)
         found = vars(threshold).pop("fold_results_", {})
         self.cv_results_ = {}
         if tuning.times:
             self.cv_results_ = {"n_queries": found.pop("n_queries")} | tuning.times | found
 
-    def _tune_filter(self, rows, two: TwoLabels, taught, how):
-        """Fit the second model; return its out-of-fold scores."""
-        inner, is_fitted = self.filter_estimator, self._is_prefit
-        if not (is_fitted or np.nanmax(two.harm, initial=0.0) > 0):
-            raise InputError(
-                "no row is forbidden, so filter_estimator has nothing to learn: check y and gains= "
-                "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
-            )
-        harm = prepare_rows(
-            inner, rows.X, two.harm, rows.ids, gains=None, prefit=is_fitted, taught=taught
-        )
-        n_forbidden = int(np.nansum(two.harm))
-        if not is_fitted and n_forbidden < _FEW_FORBIDDEN:
-            warn_user(
-                f"filter_estimator learns from {counted(n_forbidden, 'forbidden row')}, fewer than "
-                f"{_FEW_FORBIDDEN}: what it hides may be chance. Judge more forbidden documents.",
-                FitWarning,
-            )
-        tuning = out_of_fold(self, inner, harm, None, **how)
-        self.filter_estimator_ = tuning.estimator
-        return tuning.scores
-
-    def _qualify_certificate(self, rows, tuning):
+    def _qualify_certificate(self, threshold, rows, tuning):
         """State in the certificate whether it holds exactly."""
         fitted = []
         if self._is_prefit:
@@ -477,12 +485,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 "Calibrate on other queries.",
                 FitWarning,
             )
-        certificate = self.filter_.certificate_
+        certificate = threshold.certificate_
         if not tuning.is_calibrated or n_known:
             certificate = certificate.with_conditions(APPROXIMATE)
         if not self._is_prefit:
             certificate = certificate.with_conditions(UNSEEN._replace(value=False, sentence=""))
-        self.filter_.certificate_ = certificate
+        threshold.certificate_ = certificate
 
     def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X, -inf where hidden.
