@@ -23,7 +23,7 @@ from skfilterrank._lists.checks import (
     check_random_state,
     is_hashable,
 )
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.exceptions import InputError, brief
 
 _COUNTED = {
     "n_chars": r".",
@@ -38,40 +38,16 @@ _COUNTED = {
 }
 
 
+def _pandas(X):
+    """Return a table, or a column, of pandas."""
+    check_container(X)
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
 def _text(column):
     """Return `column` as a Series of str, with missing values empty."""
+    column = _pandas(column)
     return column.astype(object).where(column.notna(), "").astype(str)
-
-
-def _names_of_pairs(pairs, argument):
-    """Return the names of columns in a list of pairs."""
-    what = "pairs of column names"
-    return [
-        name for pair in as_list(pairs, argument, what) for name in as_list(pair, argument, what)
-    ]
-
-
-def _frame(X, columns):
-    """Return `X` as a pandas DataFrame that has `columns` and at least one row."""
-    if isinstance(columns, str) or not all(map(is_hashable, columns)):
-        raise InputTypeError(f"columns must be names of columns of X, got {brief(columns)}.")
-    check_container(X)
-    if hasattr(X, "to_pandas"):
-        X = X.to_pandas()
-    if not isinstance(X, pd.DataFrame):
-        raise InputTypeError(
-            f"X must be a DataFrame with the columns {list(columns)}, got {type(X).__name__}. "
-            "Build one with pandas.DataFrame(...)."
-        )
-    missing = [column for column in columns if column not in X.columns]
-    if missing:
-        raise InputError(
-            f"X must have the columns {missing}; it has {list(X.columns)}. "
-            "Rename a column of X or pass other names."
-        )
-    if len(X) == 0:
-        raise InputError("X must have at least one row, got none. Leave out empty tables.")
-    return X
 
 
 def _fit_tfidf(texts, name, **params):
@@ -97,34 +73,34 @@ def _divide(a, b):
     return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > 0)
 
 
-class _TableTransformer(TransformerMixin, BaseEstimator):
-    """Base class of the transformers of this file; `_columns` returns the names of used columns."""
+class ColumnFeatures(TransformerMixin, BaseEstimator):
+    """Features that a function computes of some columns; only their names are learned.
 
-    def _learn_columns(self, X):
-        """Return `X` as a frame, and store its column names."""
-        X = _frame(X, self._columns())
-        self.n_features_in_ = X.shape[1]
-        if all(isinstance(name, str) for name in X.columns):
-            self.feature_names_in_ = X.columns.to_numpy(dtype=object)
-        else:
-            vars(self).pop("feature_names_in_", None)
-        return X
+    Parameters
+    ----------
+    compute : callable
+        Returns a table of features of the columns that a ColumnTransformer selects.
+    pairs : sequence of (str, str), default=()
+        Further argument of `compute`, if there is one.
+    """
 
-
-class _NamedColumns(_TableTransformer):
-    """Base class of the transformers that learn nothing; subclasses implement `_compute`."""
+    def __init__(self, compute, pairs=()):
+        self.compute = compute
+        self.pairs = pairs
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
-        """Check the columns of `X`; nothing is learned but the names of the features."""
-        frame = self._compute(self._learn_columns(X).iloc[:1])
-        self.feature_names_out_ = np.asarray(frame.columns, dtype=object)
+        """Learn the names of the features."""
+        self.feature_names_out_ = self._features(_pandas(X)[:1]).columns.to_numpy(dtype=object)
         return self
+
+    def _features(self, X):
+        return self.compute(X, self.pairs) if self.pairs else self.compute(X)
 
     def transform(self, X) -> np.ndarray:
         """Return the features, ndarray of float64 of shape (n_samples, n_features)."""
         check_is_fitted(self)
-        return self._compute(_frame(X, self._columns())).to_numpy(dtype=float)
+        return self._features(_pandas(X)).to_numpy(dtype=float)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the features, ndarray of str."""
@@ -132,15 +108,15 @@ class _NamedColumns(_TableTransformer):
         return self.feature_names_out_
 
 
-class TextVectors(_TableTransformer):
+class TextVectors(TransformerMixin, BaseEstimator):
     """Tf-idf of words, pairs of words and character n-grams of a text column.
 
     Words in one text and n-grams in one or two are left out; with fewer than 50 texts all are kept.
 
+    A missing text counts as empty.
+
     Parameters
     ----------
-    document : str
-        Name of the column with the text. A missing text counts as empty.
     n_components : int, default=None
         Reduce to this many dense dimensions (latent semantic analysis), fewer if there are not
         as many terms. None returns the sparse tf-idf.
@@ -148,17 +124,13 @@ class TextVectors(_TableTransformer):
         Seed of the reduction.
     """
 
-    def __init__(self, document, *, n_components=None, random_state=None):
-        self.document = document
+    def __init__(self, *, n_components=None, random_state=None):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _columns(self):
-        return [self.document]
-
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
-        """Learn the terms, their idf and the reduction from `X`."""
+        """Learn the terms, their idf and the reduction from a column of texts."""
         self._fit(X)
         return self
 
@@ -170,11 +142,11 @@ class TextVectors(_TableTransformer):
     def _fit(self, X):
         check_count(self.n_components, "n_components", or_none=True)
         check_random_state(self.random_state)
-        text = _text(self._learn_columns(X)[self.document])
+        text = _text(X)
         words = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b", "min_df": 2}
         chars = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 3}
-        self.words_ = _fit_tfidf(text, self.document, **words)
-        self.chars_ = _fit_tfidf(text, self.document, **chars)
+        self.words_ = _fit_tfidf(text, text.name, **words)
+        self.chars_ = _fit_tfidf(text, text.name, **chars)
         vectors = self._vectors(text)
         self.svd_ = None
         if self.n_components is None:
@@ -189,7 +161,7 @@ class TextVectors(_TableTransformer):
     def transform(self, X) -> np.ndarray | sparse.csr_array:
         """Return the vectors, sparse or (with `n_components`) dense, one row per row of `X`."""
         check_is_fitted(self)
-        vectors = self._vectors(_text(_frame(X, self._columns())[self.document]))
+        vectors = self._vectors(_text(X))
         return vectors if self.svd_ is None else self.svd_.transform(vectors)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
@@ -202,23 +174,9 @@ class TextVectors(_TableTransformer):
         return np.asarray(names, dtype=object)
 
 
-class TextStatistics(_NamedColumns):
-    """Plain features of a text column: lengths, punctuation, case, form of the words.
-
-    Parameters
-    ----------
-    document : str
-        Name of the column with the text.
-    """
-
-    def __init__(self, document):
-        self.document = document
-
-    def _columns(self):
-        return [self.document]
-
-    def _compute(self, X):
-        return _statistics(_text(X[self.document]))
+def plain_features(column) -> pd.DataFrame:
+    """Return features of a column of texts: lengths, punctuation, case, form of the words."""
+    return _statistics(_text(column))
 
 
 def _statistics(text):
@@ -241,7 +199,7 @@ def _statistics(text):
     return pd.DataFrame(out, index=text.index)
 
 
-class TextSimilarity(_TableTransformer):
+class TextSimilarity(TransformerMixin, BaseEstimator):
     """Similarity of a document text to the texts of its query.
 
     The features for each query column are the cosine of the tf-idf vectors of words, the cosine of
@@ -260,14 +218,10 @@ class TextSimilarity(_TableTransformer):
         self.document = document
         self.query_text = query_text
 
-    def _columns(self):
-        return [self.document, *as_list(self.query_text, "query_text", "column names")]
-
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
         """Learn the vocabulary from the document and the distinct query texts of `X`."""
-        columns = self._columns()
-        X = self._learn_columns(X)
+        columns, X = [self.document, *self.query_text], _pandas(X)
         # A query's text occurs in all its rows, but counts once for the idf.
         texts = np.concatenate([_text(X[column]).unique() for column in columns])
         chars = {"analyzer": "char_wb", "ngram_range": (3, 4), "min_df": 2}
@@ -278,7 +232,7 @@ class TextSimilarity(_TableTransformer):
     def transform(self, X) -> np.ndarray:
         """Return the similarities, ndarray of shape (n_samples, 3 * n_query_columns)."""
         check_is_fitted(self)
-        X = _frame(X, self._columns())
+        X = _pandas(X)
         document = _text(X[self.document])
         words, chars = self.words_.transform(document), self.chars_.transform(document)
         present = words.astype(bool).astype(float)
@@ -301,24 +255,9 @@ class TextSimilarity(_TableTransformer):
         return np.asarray([f"{q}_{kind}" for q in self.query_text for kind in kinds], dtype=object)
 
 
-class ColumnsEqual(_NamedColumns):
-    """Equality of two columns of a row, 1.0 or 0.0.
-
-    Parameters
-    ----------
-    pairs : sequence of (str, str)
-        Pairs of column names. Missing values equal nothing.
-    """
-
-    def __init__(self, pairs):
-        self.pairs = pairs
-
-    def _columns(self):
-        return _names_of_pairs(self.pairs, "pairs")
-
-    def _compute(self, X):
-        out = {f"{a}=={b}": _equal(X, a, b) for a, b in self.pairs}
-        return pd.DataFrame(out, index=X.index)
+def equal_columns(X, pairs) -> pd.DataFrame:
+    """Tell if the two columns of each pair are equal, 1.0 or 0.0."""
+    return pd.DataFrame({f"{a}=={b}": _equal(X, a, b) for a, b in pairs}, index=X.index)
 
 
 def _equal(X, a, b):
@@ -331,34 +270,20 @@ def _equal(X, a, b):
     return equal
 
 
-class NumericColumns(_NamedColumns):
-    """Numeric columns, their signed logarithm, and whether a value is missing (counted as 0).
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of the columns.
-    """
-
-    def __init__(self, columns):
-        self.columns = columns
-
-    def _columns(self):
-        return self.columns
-
-    def _compute(self, X):
-        out = {}
-        for column in self.columns:
-            values = pd.to_numeric(X[column]).to_numpy(dtype=float, na_value=np.nan)
-            missing = ~np.isfinite(values)
-            values = np.where(missing, 0.0, values)
-            out[column] = values
-            out[f"log_{column}"] = np.sign(values) * np.log1p(np.abs(values))
-            out[f"{column}_missing"] = missing.astype(float)
-        return pd.DataFrame(out, index=X.index)
+def numeric_columns(X) -> pd.DataFrame:
+    """Return numbers, their signed logarithm, and whether they are missing (counted as 0)."""
+    out = {}
+    for column in X.columns:
+        values = pd.to_numeric(X[column]).to_numpy(dtype=float, na_value=np.nan)
+        missing = ~np.isfinite(values)
+        values = np.where(missing, 0.0, values)
+        out[column] = values
+        out[f"log_{column}"] = np.sign(values) * np.log1p(np.abs(values))
+        out[f"{column}_missing"] = missing.astype(float)
+    return pd.DataFrame(out, index=X.index)
 
 
-class ListFeatures(_NamedColumns):
+class ListFeatures(ColumnFeatures):
     """Features of a document from the other documents of its query.
 
     All documents of a query must be in the `X` of `transform`, since features depend on the whole
@@ -379,7 +304,7 @@ class ListFeatures(_NamedColumns):
 
     Notes
     -----
-    For each statistic of `TextStatistics`, the features are the deviation from the mean of the
+    For each of `plain_features`, the features are the deviation from the mean of the
     list, that mean, and the values of the next and the previous document. Further features are the
     cosines of the tf-idf vector with the sum of the other documents' vectors, with the vector of
     the next document and with that of the previous one; and the place of the document and the size
@@ -395,18 +320,14 @@ class ListFeatures(_NamedColumns):
         self.order = order
         self.same = same
 
-    def _columns(self):
-        order = [] if self.order is None else [self.order]
-        return [self.query, self.document, *order, *_names_of_pairs(self.same, "same")]
-
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
         """Learn the vocabulary for the similarities within a list."""
-        X = _frame(X, self._columns())
+        X = _pandas(X)
         self.words_ = _fit_tfidf(_text(X[self.document]), self.document)
         return super().fit(X)
 
-    def _compute(self, X):
+    def _features(self, X):
         codes, _ = pd.factorize(X[self.query])
         if (codes < 0).any():
             raise InputError(
@@ -587,26 +508,28 @@ def make_text_features(
         if not all(is_hashable(name) for name in names):
             raise InputError(f"{argument} must be names of columns, got {brief(names)}.")
     query_text, numeric, categorical = several.values()
-    same = as_list(same, "same", "pairs of columns")
-    for pair in same:
+    pairs = as_list(same, "same", "pairs of columns")
+    for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError(f"same must hold pairs of columns, got {brief(pair)}.")
-    vectors = TextVectors(
-        document, n_components=n_components if dense else None, random_state=random_state
-    )
-    transformers: list[tuple] = [("text", vectors, [document])]
-    scaled = [("plain", TextStatistics(document))]
+    of_pairs = [name for pair in pairs for name in pair]
+    vectors = TextVectors(n_components=n_components if dense else None, random_state=random_state)
+    transformers: list[tuple] = [("text", vectors, document)]
+    scaled: list[tuple] = [("plain", ColumnFeatures(plain_features), document)]
     if query_text:
-        scaled.append(("similarity", TextSimilarity(document, query_text)))
-    if len(same):
-        scaled.append(("same", ColumnsEqual(list(same))))
+        similarity = TextSimilarity(document, query_text)
+        scaled.append(("similarity", similarity, _distinct(document, *query_text)))
+    if pairs:
+        scaled.append(("same", ColumnFeatures(equal_columns, pairs), _distinct(*of_pairs)))
     if numeric:
-        scaled.append(("numeric", NumericColumns(numeric)))
+        scaled.append(("numeric", ColumnFeatures(numeric_columns), _distinct(*numeric)))
     if query is not None:
-        scaled.append(("list", ListFeatures(query, document, order=order, same=list(same))))
-    for name, transformer in scaled:
+        columns = [query, document, *([] if order is None else [order]), *of_pairs]
+        in_list = ListFeatures(query, document, order=order, same=pairs)
+        scaled.append(("list", in_list, _distinct(*columns)))
+    for name, transformer, columns in scaled:
         pipeline = Pipeline([("features", transformer), ("scale", StandardScaler())])
-        transformers.append((name, pipeline, list(dict.fromkeys(transformer._columns()))))
+        transformers.append((name, pipeline, columns))
     if categorical:
         onehot = OneHotEncoder(
             handle_unknown="infrequent_if_exist", min_frequency=10, sparse_output=not dense
@@ -618,3 +541,8 @@ def make_text_features(
     return ColumnTransformer(
         transformers, sparse_threshold=0.0 if dense else 1.0, transformer_weights=weights
     )
+
+
+def _distinct(*names):
+    """List names of columns, each once."""
+    return list(dict.fromkeys(names))

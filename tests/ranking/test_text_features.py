@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.ranking._text_features import TextSimilarity, TextStatistics, TextVectors
+from skfilterrank.ranking._text_features import TextSimilarity, TextVectors, plain_features
 
 
 def frame(transformer, X):
@@ -14,7 +14,7 @@ def frame(transformer, X):
 
 
 def test_statistics_by_hand(threads):
-    out = frame(TextStatistics("answer"), threads)
+    out = plain_features(threads["answer"])
     second = out.iloc[1]  # "WHERE is that? http://x.org"
     assert second["n_chars"] == pytest.approx(np.log1p(27))
     assert second["n_words"] == pytest.approx(np.log1p(4))
@@ -30,7 +30,7 @@ def test_statistics_by_hand(threads):
 
 
 def test_statistics_count_a_line_break_as_a_character():
-    out = frame(TextStatistics("x"), pd.DataFrame({"x": ["a\nb"]}))
+    out = plain_features(pd.Series(["a\nb"]))
     assert out.loc[0, "n_chars"] == pytest.approx(np.log1p(3))
 
 
@@ -50,7 +50,7 @@ RARE = np.log(3 / 2) + 1
 
 def test_vectors_by_hand():
     X = pd.DataFrame({"d": ["tea tea tea", "Tea a"]})
-    vectors = frame(TextVectors("d"), X)
+    vectors = frame(TextVectors(), X["d"])
     words = {name: vectors[name] for name in vectors if name.startswith("word ")}
     assert list(words) == ["word a", "word tea", "word tea a", "word tea tea"]
     # Terms count by 1 + log(count): tea three times, twice of it after tea.
@@ -70,7 +70,7 @@ def test_vectors_by_hand():
 )
 def test_rare_terms_of_many_texts_are_left_out(n_rows, expected):
     texts = ["once twice thrice", "twice thrice", "thrice", *[""] * (n_rows - 3)]
-    names = frame(TextVectors("d"), pd.DataFrame({"d": texts})).columns
+    names = frame(TextVectors(), pd.Series(texts)).columns
     assert {name[5:] for name in names if name.startswith("word ") and " " not in name[5:]} == (
         expected
     )
@@ -108,33 +108,18 @@ def test_similarity_to_a_missing_text_is_zero(threads):
 
 
 def test_more_components_than_terms():
-    X = pd.DataFrame({"d": ["a", "b"]})
-    assert TextVectors("d", n_components=100).fit(X).transform(X).shape == (2, 2)
-
-
-def test_missing_column_lists_those_that_are(threads):
-    with pytest.raises(ValueError, match=r"\['text'\]; it has \['qid', 'subject'"):
-        TextStatistics("text").fit(threads)
+    X = pd.Series(["a", "b"])
+    assert TextVectors(n_components=100).fit(X).transform(X).shape == (2, 2)
 
 
 def test_no_words_is_an_error():
     with pytest.raises(ValueError, match="column 'd' must hold words"):
-        TextVectors("d").fit(pd.DataFrame({"d": ["", None]}))
-
-
-def test_no_rows_is_an_error(threads):
-    with pytest.raises(ValueError, match="at least one row"):
-        TextStatistics("answer").fit(threads).transform(threads[:0])
-
-
-def test_an_array_is_an_error():
-    with pytest.raises(TypeError, match="DataFrame with the columns"):
-        TextStatistics("answer").fit(np.zeros((2, 2)))
+        TextVectors().fit(pd.Series(["", None], name="d"))
 
 
 def test_statistics_of_marks_by_hand():
     text = "Well... no. Go, go! www.a.b/c?d " + "x" * 60
-    out = frame(TextStatistics("d"), pd.DataFrame({"d": [text, "so.. :) :-( 12", "one one two?"]}))
+    out = plain_features(pd.Series([text, "so.. :) :-( 12", "one one two?"]))
     found = np.expm1(out[["n_ellipses", "n_sentences", "n_urls", "n_digits", "n_smileys"]])
     # Sentences end where a blank or nothing follows.
     np.testing.assert_allclose(found, [[1, 3, 1, 0, 0], [1, 1, 0, 2, 2], [0, 1, 0, 0, 0]])
@@ -143,5 +128,5 @@ def test_statistics_of_marks_by_hand():
     assert out.loc[0, "mean_word_length"] == pytest.approx((4 + 2 + 2 + 2 + 3 + 4 + 60) / 10)
     assert out.loc[2, "distinct_word_share"] == pytest.approx(2 / 3)
     assert out["ends_with_question_mark"].tolist() == [0, 0, 1]
-    long = frame(TextStatistics("d"), pd.DataFrame({"d": ["x" * 60]}))
+    long = plain_features(pd.Series(["x" * 60]))
     assert long.loc[0, "mean_word_length"] == 20  # no word counts for more

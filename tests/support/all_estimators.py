@@ -47,12 +47,8 @@ from skfilterrank.ranking import (
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
 from skfilterrank.ranking._text_features import (
-    ColumnsEqual,
     ListFeatures,
-    NumericColumns,
     TextSimilarity,
-    TextStatistics,
-    TextVectors,
 )
 from skfilterrank.thresholds import (
     BaseThreshold,
@@ -250,14 +246,7 @@ CASES = {
     "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), cv=2), random_state=0), "rows"),
     "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),
     "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),
-    "ColumnsEqual": Case(ColumnsEqual([("author", "asker")]), "texts"),
-    "NumericColumns": Case(NumericColumns(["length"]), "texts"),
     "ListFeatures": Case(ListFeatures("query", "text", same=[("author", "asker")]), "texts"),
-    "TextVectors": Case(TextVectors("text"), "texts"),
-    "TextVectors(n_components=2)": Case(
-        TextVectors("text", n_components=2, random_state=0), "texts"
-    ),
-    "TextStatistics": Case(TextStatistics("text"), "texts"),
     "TextSimilarity": Case(TextSimilarity("text", ["query"]), "texts"),
     "MaxRepSelector": Case(MaxRepSelector(), "documents"),
     "PriorSelector": Case(PriorSelector(), "documents"),

@@ -30,7 +30,6 @@ from skfilterrank.ranking import (
     make_ranker,
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
-from skfilterrank.ranking._text_features import TextStatistics
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, PerQueryThreshold
 
 RANKERS = {name: case.estimator for name, case in CASES.items() if case.kind == "rows"}
@@ -247,14 +246,6 @@ def test_transformers_know_their_columns():
     assert (shared.n_features_in_, list(shared.feature_names_in_)) == (2, ["a", "b"])
     with pytest.raises(ValueError, match="feature names should match"):
         shared.transform(X[["b", "a"]])
-    table = pd.DataFrame({"text": ["a word"], "more": [1]})
-    found = TextStatistics("text").fit(table)
-    assert (found.n_features_in_, list(found.feature_names_in_)) == (2, ["text", "more"])
-    # Columns are found by their names, in any order and among any others.
-    np.testing.assert_array_equal(found.transform(table), found.transform(table[["text"]]))
-    numbered = found.fit(table.set_axis(["text", 0], axis=1))
-    assert numbered.n_features_in_ == 2
-    assert not hasattr(numbered, "feature_names_in_")
 
 
 @pytest.mark.slow

@@ -199,8 +199,6 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
         ("RankAndFilter with PerQueryThreshold", {"threshold": "tune"}),
         ("RankAndFilter(threshold=0.5)", {"threshold": None}),
         ("OrdinalRanker", {"weights": "gain"}),
-        ("TextVectors", {"n_components": 2}),
-        ("TextVectors(n_components=2)", {"n_components": None}),
         ("StatAPSelector", {"pooled": 0.0}),
     ],
 )
