@@ -60,11 +60,6 @@ def methods(rounds):
             RankBoostRanker(n_estimators=rounds, early_stopping_rounds=50),
             True,
         ),
-        (
-            "RankBoost, queries alike",
-            RankBoostRanker(n_estimators=rounds, pair_weights="query"),
-            False,
-        ),
     ]
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_count
+from skfilterrank._lists.checks import check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
@@ -40,11 +40,7 @@ class RankBoostRanker(BoostedRanker):
     ----------
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Only their
-        order counts, unless ``pair_weights="gain"``; gains below 0 have no special role.
-    pair_weights : {"equal", "query", "gain"}, default="equal"
-        Weight of a pair before the first round: "equal" gives all pairs the same weight, so a query
-        counts in proportion to its number of pairs; "query" divides by that number, so all queries
-        count equally; "gain" is the difference of the two gains.
+        order counts; gains below 0 have no special role.
     n_estimators : int, default=300
         Largest number of rounds.
     max_bins : int, default=255
@@ -100,21 +96,22 @@ class RankBoostRanker(BoostedRanker):
 
     Notes
     -----
-    After [1]_. With i the better document of a pair, :math:`D(i, k) \propto D_0(i, k)
-    \exp(s_k - s_i)` for the scores s so far, and h(x) = 1 where the feature exceeds the threshold
-    and 0 elsewhere, each round selects the h with the greatest :math:`|r|` and adds it with weight
-    alpha,
+    After [1]_. With i the better document of a pair, :math:`D(i, k) \propto \exp(s_k - s_i)` for
+    the scores s so far, and h(x) = 1 where the feature exceeds the threshold and 0 elsewhere, each
+    round selects the h with the greatest :math:`|r|` and adds it with weight alpha,
 
     .. math::
 
         r = \sum_{(i, k)} D(i, k) (h(i) - h(k)), \qquad
         \alpha = \frac{1}{2} \ln \frac{1 + r}{1 - r} .
 
-    The loss is :math:`\sum D_0(i, k) \exp(s_k - s_i)`; a round multiplies it by :math:`\sqrt{1 -
-    r^2}` at most. Pairs are not enumerated: the weight of a pair is a factor of i times a factor of
-    k. So running sums over the gains of a query give the total weight of each document in its pairs
-    (section 3.2 of [1]_ for two gains; any number here). Sums of these weights over the bins of a
-    feature give r for all its thresholds.
+    All pairs count alike, so a query counts in proportion to its number of pairs. The loss is the
+    mean of :math:`\exp(s_k - s_i)`; a round multiplies it by :math:`\sqrt{1 - r^2}` at most.
+
+    Pairs are not enumerated: the weight of a pair is a factor of i times a factor of k. So running
+    sums over the gains of a query give the total weight of each document in its pairs (section 3.2
+    of [1]_ for two gains; any number here). Sums of these weights over the bins of a feature give r
+    for all its thresholds.
 
     If an h orders all pairs, alpha would be infinite: it is set to 10.7, and training ends.
     Training also ends if r is 0 for all h. Among equally good h, the lowest threshold of the first
@@ -159,7 +156,6 @@ class RankBoostRanker(BoostedRanker):
         self,
         *,
         gains: Gains = None,
-        pair_weights: str = "equal",
         n_estimators: int = 300,
         max_bins: int = 255,
         measure: str = "ndcg_f@10",
@@ -169,7 +165,6 @@ class RankBoostRanker(BoostedRanker):
         verbose: int = 0,
     ) -> None:
         self.gains = gains
-        self.pair_weights = pair_weights
         self.n_estimators = n_estimators
         self.max_bins = max_bins
         self.measure = measure
@@ -256,7 +251,6 @@ class RankBoostRanker(BoostedRanker):
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and return the measure of held-out sets."""
-        check_choice(self.pair_weights, "pair_weights", PAIR_WEIGHTS)
         self._check_rounds()
         check_count(self.max_bins, "max_bins", 2)
         return parse_measure(self.measure).for_means("the number of rounds is chosen")
@@ -272,7 +266,7 @@ class _ThresholdBoosting:
         rows = rows_with_order(rows)
         self.X = rows.X
         if self._has_pairs():
-            self._pairs = PairDistribution(rows.gains, rows.queries, ranker.pair_weights)
+            self._pairs = PairDistribution(rows.gains, rows.queries)
             self._bins = BinnedFeatures(self.X, max_bins=ranker.max_bins, n_jobs=ranker.n_jobs)
             self._scores = np.zeros(len(rows.gains))
             self._potential, _ = self._pairs.potential(self._scores)
@@ -320,11 +314,8 @@ def scores_of_round(round_, X):
     return alpha * above
 
 
-PAIR_WEIGHTS = ("equal", "query", "gain")
-
-
 class PairDistribution:
-    """Weights ``D(i, k) ~ D_0(i, k) * exp(s_k - s_i)`` of pairs in which i has the higher gain.
+    """Weights ``D(i, k) ~ exp(s_k - s_i)`` of pairs in which i has the higher gain.
 
     The weight of a pair is a factor of i times a factor of k, so sums over all worse (better)
     documents of a query are running sums over its gains, and the time is linear in the documents.
@@ -335,11 +326,9 @@ class PairDistribution:
     gains, queries : ndarray of shape (n_rows,)
         Gain and query of each row, sorted by query and then gain; every query has two different
         gains.
-    weights : {"equal", "query", "gain"}
-        D_0: equal weights of pairs; equal total weights of queries; or the difference of the gains.
     """
 
-    def __init__(self, gains, queries, weights):
+    def __init__(self, gains, queries):
         new_query = np.append(True, queries[1:] != queries[:-1])
         new_cell = new_query | np.append(True, gains[1:] != gains[:-1])
         # A cell is the set of a query's documents with equal gain.
@@ -352,31 +341,19 @@ class PairDistribution:
         n_levels = np.diff(first, append=n_cells)
         # Levels counted from the highest gain down, for the cells in reversed order.
         self._level_down = (n_levels[query] - 1 - self._level)[::-1]
-        self._step = None
-        if weights == "gain":
-            cell_gains = gains[self._starts]
-            with np.errstate(divide="ignore"):
-                step = np.log(np.diff(cell_gains, prepend=cell_gains[0]).clip(min=0.0))
-            self._step = np.where(self._level > 0, step, -np.inf)
-        # Log of the weighted number of pairs in which each document is the better one.
+        # Log of the number of pairs in which each document is the better one.
         worse, _ = self._log_sums(np.zeros(len(gains)))
-        self._log_scale = np.zeros(n_cells)
-        if weights == "query":
-            per_row = worse[self._cell]
-            starts = np.flatnonzero(new_query)
-            n_pairs = np.add.reduceat(np.exp(per_row), starts)
-            self._log_scale = -np.log(n_pairs)[query]
-        self._log_total = logsumexp((worse + self._log_scale)[self._cell])
+        self._log_total = logsumexp(worse[self._cell])
 
     def potential(self, scores) -> tuple[np.ndarray, float]:
         """Compute each document's total weight in pairs, and the loss.
 
         The weight is that of pairs in which the document is the better one, minus that of pairs in
-        which it is the worse one. The loss is the mean of ``exp(s_k - s_i)`` under D_0.
+        which it is the worse one. The loss is the mean of ``exp(s_k - s_i)`` over pairs.
         """
         worse, better = self._log_sums(scores)
-        as_better = (worse + self._log_scale)[self._cell] - scores
-        as_worse = (better + self._log_scale)[self._cell] + scores
+        as_better = worse[self._cell] - scores
+        as_worse = better[self._cell] + scores
         highest = as_better.max()
         as_better = np.exp(as_better - highest)
         total = as_better.sum()
@@ -386,17 +363,12 @@ class PairDistribution:
         )
 
     def _log_sums(self, scores):
-        """Compute logs of sums, weighted, of exp(s) over lower cells and exp(-s) over higher ones.
+        """Compute logs of sums of exp(s) over lower cells and exp(-s) over higher ones.
 
         A cell is the set of a query's documents with equal gain; lower means a lower gain.
         """
-        below = self._sums_below(self._of_cells(scores), self._level, self._step)
-        step = None
-        if self._step is not None:
-            # From the highest gain down, the step to a cell is the step up from it.
-            step = np.append(-np.inf, self._step[::-1][:-1])
-            step = np.where(self._level_down > 0, step, -np.inf)
-        above = self._sums_below(self._of_cells(-scores)[::-1], self._level_down, step)
+        below = _sums_below(self._of_cells(scores), self._level)
+        above = _sums_below(self._of_cells(-scores)[::-1], self._level_down)
         return below, above[::-1]
 
     def _of_cells(self, scores):
@@ -404,16 +376,12 @@ class PairDistribution:
         highest = np.maximum.reduceat(scores, self._starts)
         return highest + np.log(np.add.reduceat(np.exp(scores - highest[self._cell]), self._starts))
 
-    def _sums_below(self, values, level, step):
-        """Compute log sums over lower cells, weighted by gain differences if `step` is given."""
-        running = _running_log_sums(values, level)
-        below = np.append(-np.inf, running[:-1])
-        below[level == 0] = -np.inf
-        if step is None:
-            return below
-        # A difference of two gains is the sum of the steps between them. So a sum weighted by
-        # differences is a running sum: each step times the sum of all cells below it.
-        return _running_log_sums(below + step, level)
+
+def _sums_below(values, level):
+    """Compute log sums over lower cells."""
+    below = np.append(-np.inf, _running_log_sums(values, level)[:-1])
+    below[level == 0] = -np.inf
+    return below
 
 
 def _running_log_sums(values, level):

@@ -236,9 +236,7 @@ class TestDegenerateData:
 GAINS = {-1: -1, 1: 1, 2: 3}
 
 WITH_GAINS = {
-    "RankBoostRanker": lambda gains: RankBoostRanker(
-        gains=gains, pair_weights="gain", n_estimators=2
-    ),
+    "RankBoostRanker": lambda gains: RankBoostRanker(gains=gains, n_estimators=2),
     "CoordinateAscentRanker": lambda gains: CoordinateAscentRanker(
         gains=gains, max_iter=1, random_state=0
     ),

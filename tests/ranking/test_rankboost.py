@@ -12,20 +12,17 @@ from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankBoostRanker
 from skfilterrank.ranking._rankboost import BinnedFeatures, PairDistribution, find_thresholds
 
-WEIGHTS = ("equal", "query", "gain")
 
-
-def all_pairs(gains, groups, weights):
+def all_pairs(gains, groups):
     """(better, worse, D_0) of every pair, D_0 summing to 1."""
-    pairs = []
-    for query in np.unique(groups):
-        rows = np.flatnonzero(groups == query)
-        own = [(i, k) for i in rows for k in rows if gains[i] > gains[k]]
-        for i, k in own:
-            weight = {"equal": 1, "query": 1 / len(own), "gain": gains[i] - gains[k]}[weights]
-            pairs.append((i, k, weight))
-    total = sum(weight for *_, weight in pairs)
-    return [(i, k, weight / total) for i, k, weight in pairs]
+    pairs = [
+        (i, k)
+        for query in np.unique(groups)
+        for i in np.flatnonzero(groups == query)
+        for k in np.flatnonzero(groups == query)
+        if gains[i] > gains[k]
+    ]
+    return [(i, k, 1 / len(pairs)) for i, k in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +50,6 @@ def test_first_round_by_hand():
     # Three pairs shrink by exp(-alpha), (b, c) stays.
     assert ranker.train_loss_[0] == pytest.approx((3 * np.exp(-alpha) + 1) / 4)
     assert ranker.feature_importances_.tolist() == [0, 1]
-    # The weights of queries: (1/2)(2/3) + (1/2)(1).
-    by_query = RankBoostRanker(n_estimators=1, pair_weights="query")
-    by_query.fit(X, [2, 1, 0, 1, 0], [0, 0, 0, 1, 1])
-    assert np.tanh(by_query.alphas_[0]) == pytest.approx(5 / 6)
-    # Of gain: pairs (a, c) count 2: (1 + 2 + 1) / 5.
-    by_gain = RankBoostRanker(n_estimators=1, pair_weights="gain")
-    by_gain.fit(X, [2, 1, 0, 1, 0], [0, 0, 0, 1, 1])
-    assert np.tanh(by_gain.alphas_[0]) == pytest.approx(4 / 5)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +125,6 @@ def test_early_stopping(halves):
     [
         ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
         ({"max_bins": 1}, "max_bins must be a whole number from 2"),
-        ({"pair_weights": "gains"}, "pair_weights must be one of 'equal', 'query', 'gain'"),
         ({"measure": "ndgc"}, "'ndgc' is not a measure"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
         ({"early_stopping_rounds": 3}, "needs eval_set"),
@@ -159,9 +147,9 @@ def test_infinite_features_are_named(small):
         RankBoostRanker().fit(infinite, y, groups)
 
 
-def rankboost(X, gains, groups, *, weights, n_rounds):
+def rankboost(X, gains, groups, *, n_rounds):
     """RankBoost by the letter: D over written out pairs, every threshold of every feature."""
-    pairs = all_pairs(gains, groups, weights)
+    pairs = all_pairs(gains, groups)
     better, worse, D = (np.array(column) for column in zip(*pairs))
     scores, rounds, losses, loss = np.zeros(len(gains)), [], [], 1.0
     for _ in range(n_rounds):
@@ -188,18 +176,15 @@ def rankboost(X, gains, groups, *, weights, n_rounds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("missing", [False, True])
-def test_equals_the_algorithm_on_pairs(small, weights, missing):
+def test_equals_the_algorithm_on_pairs(small, missing):
     X, gains, groups = small
     if missing:
         X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     # Thresholds lie between values of rows that are in pairs.
     paired = np.isin(groups, [q for q in groups if len(set(gains[groups == q])) > 1])
-    rounds, scores, losses = rankboost(
-        X[paired], gains[paired], groups[paired], weights=weights, n_rounds=12
-    )
-    ranker = RankBoostRanker(n_estimators=12, pair_weights=weights).fit(X, gains, groups)
+    rounds, scores, losses = rankboost(X[paired], gains[paired], groups[paired], n_rounds=12)
+    ranker = RankBoostRanker(n_estimators=12).fit(X, gains, groups)
     j, cut, default, alpha = zip(*rounds)
     np.testing.assert_array_equal(ranker.features_, j)
     np.testing.assert_allclose(ranker.thresholds_, cut)
@@ -211,8 +196,8 @@ def test_equals_the_algorithm_on_pairs(small, weights, missing):
         assert ranker.missing_above_.any()
 
 
-@given(st.integers(0, 10**6), st.sampled_from(WEIGHTS), st.sampled_from([0.0, 1.0, 30.0]))
-def test_potential_equals_sums_over_pairs(seed, weights, spread):
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 1.0, 30.0]))
+def test_potential_equals_sums_over_pairs(seed, spread):
     rng = np.random.default_rng(seed)
     groups = np.sort(rng.integers(0, 4, 20))
     gains = rng.choice([-2.0, 0.0, 1.0, 1.5, 7.0], 20)
@@ -225,19 +210,19 @@ def test_potential_equals_sums_over_pairs(seed, weights, spread):
     groups, gains = groups[order], gains[order]
     scores = rng.normal(size=len(gains)) * spread
     expected = np.zeros(len(gains))
-    pairs = all_pairs(gains, groups, weights)
+    pairs = all_pairs(gains, groups)
     loss = sum(d * np.exp(scores[k] - scores[i]) for i, k, d in pairs)
     for i, k, d in pairs:
         expected[i] += d * np.exp(scores[k] - scores[i]) / loss
         expected[k] -= d * np.exp(scores[k] - scores[i]) / loss
-    potential, computed = PairDistribution(gains, groups, weights).potential(scores)
+    potential, computed = PairDistribution(gains, groups).potential(scores)
     np.testing.assert_allclose(potential, expected, rtol=1e-9, atol=1e-12)
     assert computed == pytest.approx(loss, rel=1e-9)
 
 
 def test_scores_far_out_do_not_overflow():
     gains, groups = np.array([0.0, 1.0, 2.0]), np.zeros(3, dtype=int)
-    pairs = PairDistribution(gains, groups, "equal")
+    pairs = PairDistribution(gains, groups)
     # Only the pair (1, 0) is left: the others are 1000 apart in the right order.
     potential, loss = pairs.potential(np.array([0.0, 0.0, 1000.0]))
     np.testing.assert_allclose(potential, [-1.0, 1.0, 0.0])
