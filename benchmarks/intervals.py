@@ -75,12 +75,10 @@ def predicted(folder, qrels):
     table = qrels[["qid", "docno", "label"]].astype({"label": float})
     table = table.merge(texts[["docno", "text"]], how="left")
     part = np.random.RandomState(0).permutation(len(table)) / len(table)
-    halves = [
-        LabelPredictor(one_class="pool", unjudged_query="pool", output="soft").fit_transform(
-            table["text"].fillna(""), table["label"].where(mine), table["qid"]
-        )
-        for mine in (part < LEARNED, part >= 1 - LEARNED)
-    ]
+    halves, documents = [], (table["text"].fillna(""), table["qid"])
+    for mine in (part < LEARNED, part >= 1 - LEARNED):
+        predictor = LabelPredictor().fit(documents[0], table["label"].where(mine), documents[1])
+        halves.append(pd.Series(predictor.predict_proba(*documents) @ predictor.classes_))
     return table[["qid", "docno"]].assign(label=halves[0].where(part >= LEARNED, halves[1]))
 
 

@@ -19,7 +19,6 @@ from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
     PriorSelector,
-    RandomSelector,
     StatAPSelector,
     rank_table,
 )
@@ -223,24 +222,6 @@ def twins(collection, threshold=0.8):
     return has / len(texts), agree / max(pairs, 1), np.isin(own, by_prior).mean()
 
 
-def soft_labels(collection):
-    """Lines of the table: how many unjudged documents soft labels take for relevant."""
-    texts, topics, prior = collection.pool()
-    truth, lines = collection.qrels["label"].to_numpy(), []
-    for selector, share in ((RandomSelector(random_state=0), 0.3), (PriorSelector(), 0.1)):
-        judged = np.zeros(len(truth), dtype=bool)
-        judged[selector.fit(texts, groups=topics, prior=prior).select(share=share)] = True
-        label = np.where(judged, truth, np.nan)
-        cells = [f"{truth[~judged].mean():.3f}"]
-        for calibration in ("pooled", None):
-            predictor = LabelPredictor(output="soft", calibration=calibration)
-            found = predictor.fit_transform(texts, label, topics)
-            cells.append(f"{np.nanmean(found[~judged]):.3f}")
-        name = type(selector).__name__
-        lines.append(f"| {name}, {share:.0%} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def lowest_rmse(table):
     """In how many cells of selection and share each mitigation has the lowest mean RMSE."""
     best = table.dropna(subset="rmse").sort_values("rmse", kind="stable")
@@ -323,16 +304,6 @@ drawn from the collection; all systems run again; a copy is relevant where its o
 tau / RMSE.
 
 {copies}
-
-## Soft labels
-
-`LabelPredictor(output="soft")`: the mean label that it gives unjudged documents, where documents
-are judged at random and where the likely ones are, by the pooled sigmoid and by the logistic
-function of the margins.
-
-| judged | relevant among the unjudged | pooled sigmoid | logistic function |
-| --- | ---: | ---: | ---: |
-{soft_labels(collection)}
 
 Took {time.process_time() - begin:.0f} seconds of processor time.
 """

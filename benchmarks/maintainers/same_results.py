@@ -1863,33 +1863,27 @@ def _labels(book, j):
         label=table["label"] + ((np.arange(len(table)) % 4 == 0) & (table["label"] > 0))
     )
     y, groups = table["label"].to_numpy(), table["qid"].to_numpy()
-    made = {
-        "default": {},
-        "soft": {"output": "soft"},
-        "logistic": {"estimator": LogisticRegression()},
-        "no calibration": {"output": "soft", "calibration": None},
-    }
+    made = {"default": {}, "logistic": {"estimator": LogisticRegression()}}
+    made |= {"pairs": {"model": "pairs"}}
     for name, options in made.items():
         book.note(
             f"LabelPredictor/{name}/arrays",
-            lambda: j.LabelPredictor(random_state=0, **options).fit(
-                table["text"], y, groups=groups
-            ),
+            lambda: j.LabelPredictor(**options).fit(table["text"], y, groups=groups),
             predicted=lambda one: one.predict(table["text"], groups=groups),
+            chances=lambda one: one.predict_proba(table["text"], groups=groups),
+            sample=lambda one: one.sample(2, random_state=0),
         )
         for what, rows in (("two", table), ("three", three)):
             book.note(
                 f"LabelPredictor/{name}/{what}",
-                lambda: j.LabelPredictor(random_state=0, **options).fit_transform(
+                lambda: j.LabelPredictor(**options).fit_transform(
                     rows["text"], rows["label"], groups=groups
                 ),
             )
     for budget in ({"n_per_query": 3}, {"n_total": 20}, {"share": 0.2}):
         book.note(
             f"LabelPredictor/select/{said(budget)}",
-            lambda: j.LabelPredictor(random_state=0).select(
-                table["text"], y, groups=groups, **budget
-            ),
+            lambda: j.LabelPredictor().select(table["text"], y, groups=groups, **budget),
         )
     documents = dict(zip(table["docno"], table["text"]))
     judged = table.dropna(subset="label")[["qid", "docno", "label"]].reset_index(drop=True)

@@ -104,7 +104,7 @@ def test_no_estimate_where_there_are_no_probabilities():
 
 
 def test_predicted_labels_are_those_of_the_predictor():
-    given = LabelPredictor(LogisticRegression(), one_class="pool")
+    given = LabelPredictor(LogisticRegression(), one_class="copy")
     found = curve(mitigations={"own": given}, selections="pooling", shares=0.3, documents=TEXTS)
     judged = mask(fitted("pooling"), 0.3)
     table = QRELS.assign(text=QRELS["docno"].map(TEXTS), label=QRELS["label"].where(judged))

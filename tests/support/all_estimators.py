@@ -260,9 +260,10 @@ CASES = {
     "ActiveSelector.update": Case(Answered(), "runs", updated),
     "ActiveSelector.reset": Case(Answered(), "runs", lambda selector: selector.reset()),
     "PairFeatures": Case(PairFeatures(), "judgments"),
-    "LabelPredictor": Case(LabelPredictor(random_state=0), "judgments"),
+    "LabelPredictor": Case(LabelPredictor(), "judgments"),
+    "LabelPredictor(model='pairs')": Case(LabelPredictor(model="pairs"), "judgments"),
     "LabelPredictor.fit_transform": Case(
-        LabelPredictor(output="soft", random_state=0),
+        LabelPredictor(),
         "judgments",
         lambda predictor: predictor.fit_transform(*judgments(1).args, **judgments(1).kwargs),
     ),
@@ -277,7 +278,9 @@ def asked(estimator, data: Data) -> list:
     if isinstance(estimator, QuerySelector):
         return [estimator.ranking_, estimator.gains_, mask(estimator, 3)]
     if isinstance(estimator, LabelPredictor):
-        return [estimator.predict(data.args[0], **data.kwargs), estimator.imputed_]
+        ask = (estimator.predict, estimator.predict_proba)
+        said = [method(data.args[0], **data.kwargs) for method in ask]
+        return [*said, estimator.imputed_, estimator.sample(2, random_state=0).T]
     if hasattr(estimator, "transform"):
         groups = data.kwargs if isinstance(estimator, PairFeatures) else {}
         features = estimator.transform(data.args[0], **groups)

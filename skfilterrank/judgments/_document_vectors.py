@@ -1,0 +1,113 @@
+"""Vectors of documents: of texts, of the rows of a table, or the numbers that X holds."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+
+from skfilterrank._lists.checks import count_rows
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._selector import is_texts
+
+# Number of terms, the most frequent ones, as in the paper of "predict-map".
+_N_TERMS = 1_000_000
+
+
+class Vectors(NamedTuple):
+    """Document vectors: a matrix, and the row of the matrix for each document."""
+
+    matrix: Any
+    numbers: np.ndarray
+
+    def take(self, rows):
+        """Return the vectors of some documents."""
+        return self.matrix[self.numbers[rows]]
+
+    def at(self, rows) -> "Vectors":
+        """Return the same of some documents."""
+        return Vectors(self.matrix, self.numbers[rows])
+
+    def without_terms(self) -> np.ndarray:
+        """Return the documents whose sparse vector is empty."""
+        if not sparse.issparse(self.matrix):
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero((np.diff(self.matrix.indptr) == 0)[self.numbers])
+
+
+def refuse_ids(X) -> None:
+    """Raise if a table has a column of ids, which would be learned from."""
+    columns = list(getattr(X, "columns", ()))
+    if ids := [name for name in ("qid", "docno") if name in columns]:
+        raise InputError(
+            f"X has a column {ids[0]!r}, which would be learned from: move ids into the index, as "
+            f"by X.set_index({ids!r})."
+        )
+
+
+def read_documents(X):
+    """Return texts as an array of str, a table as a pandas frame of texts and numbers, or X.
+
+    Missing texts become empty. A table with nothing but one column of texts is an array of them.
+    """
+    if is_texts(X):
+        return _texts(X, "X")
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if not isinstance(X, pd.DataFrame):
+        return X
+    texts = {name: _texts(X[name], f"column {brief(name)} of X") for name in _text_columns(X)}
+    if len(texts) == X.shape[1] == 1:
+        return next(iter(texts.values()))
+    X = X.copy() if texts else X
+    for name, column in texts.items():
+        X[name] = column
+    return X
+
+
+def _text_columns(X):
+    return [name for name in X if not is_numeric_dtype(X[name])]
+
+
+def _texts(column, name):
+    """Return texts as an array of str, empty where missing."""
+    column = pd.Series(list(column), dtype=object)
+    texts = column.where(column.notna(), "").to_numpy()
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(
+                f"{name} must hold texts, got {brief(text)} at row {row}: for other columns, pass "
+                "a ColumnTransformer as vectorizer=."
+            )
+    return texts
+
+
+def usual_vectorizer(X):
+    """Return the vectorizer of texts and of tables with texts, None for numbers."""
+    tfidf = TfidfVectorizer(max_features=_N_TERMS)
+    if is_texts(X):
+        return tfidf
+    names = _text_columns(X) if isinstance(X, pd.DataFrame) else []
+    if not names:
+        return None
+    # Vectors of tf-idf have length 1, whatever the scale of numbers beside them.
+    parts = [(str(name), tfidf, name) for name in names]
+    return ColumnTransformer(parts, remainder=StandardScaler())
+
+
+def make_vectors(vectorizer, X, *, fits: bool = False) -> Vectors:
+    """Return vectors by a vectorizer, None for numbers; `fits` has it learn terms and scales."""
+    numbers = np.arange(count_rows(X))
+    if is_texts(X):
+        # A text counts once, however many queries it is in.
+        numbers, X = pd.factorize(X)
+    if vectorizer is None:
+        X = check_array(X, accept_sparse="csr", ensure_all_finite=False, dtype=np.float64)
+    else:
+        X = vectorizer.fit_transform(X) if fits else vectorizer.transform(X)
+    return Vectors(X.tocsr() if sparse.issparse(X) else np.asarray(X), numbers)

@@ -1,0 +1,197 @@
+"""The two models of LabelPredictor: one of ordered labels for each query, or one of all pairs."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.utils.parallel import delayed
+
+from skfilterrank._lists.content import hash_rows
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.sklearn_compat import fit_calibrator, probabilities
+from skfilterrank.exceptions import brief
+from skfilterrank.judgments._document_vectors import Vectors, make_vectors, usual_vectorizer
+from skfilterrank.judgments._pair_features import PairFeatures
+from skfilterrank.judgments._selector import query_by_query
+
+_N_FOLDS = 5
+# Number of held-out rows, above a label and not above it, that a sigmoid needs.
+_MIN_ROWS = 5
+
+
+class LevelModel(NamedTuple):
+    """Model of ordered labels: for each label but the highest, a classifier for higher labels.
+
+    A model of one label has no classifier.
+    """
+
+    levels: np.ndarray
+    classifiers: list
+
+    def labels(self, X) -> np.ndarray:
+        """Return the label of each row: go up until a classifier says no."""
+        above = np.ones((X.shape[0], len(self.classifiers)), dtype=bool)
+        for step, classifier in enumerate(self.classifiers):
+            above[:, step] = classifier.predict(X) == 1
+        return self.levels[np.logical_and.accumulate(above, axis=1).sum(axis=1)]
+
+    def chances(self, X, curve) -> np.ndarray:
+        """Compute each label's chance, (n_rows, n_levels); P(above) never rises."""
+        above = np.ones((X.shape[0], len(self.levels) + 1))
+        above[:, -1] = 0.0
+        for step, classifier in enumerate(self.classifiers):
+            if curve is None:
+                above[:, step + 1] = classifier.predict_proba(X)[:, 1]
+            else:
+                above[:, step + 1] = curve(classifier.decision_function(X))
+        return -np.diff(np.minimum.accumulate(above, axis=1), axis=1)
+
+
+class QueryModels(NamedTuple):
+    """Models of queries, None where rows without a label are left so.
+
+    `curve` turns margins into chances; None where the classifiers have chances of their own.
+    """
+
+    vectorizer: Any
+    models: dict
+    curve: Callable | None
+
+    def vectors(self, documents, index: GroupIndex) -> Vectors:
+        """Return the vectors of new documents."""
+        return make_vectors(self.vectorizer, documents)
+
+    def labels(self, vectors: Vectors, index: GroupIndex) -> np.ndarray:
+        """Predict labels, NaN for queries without a model."""
+        found = np.full(index.n_rows, np.nan)
+        for model, rows in self._parts(index):
+            found[rows] = model.labels(vectors.take(rows))
+        return found
+
+    def chances(self, vectors: Vectors, index: GroupIndex, classes) -> np.ndarray:
+        """Compute the chance of each of some labels, NaN for queries without a model."""
+        found = np.full((index.n_rows, len(classes)), np.nan)
+        for model, rows in self._parts(index):
+            found[rows] = 0.0
+            columns = np.searchsorted(classes, model.levels)
+            found[np.ix_(rows, columns)] = model.chances(vectors.take(rows), self.curve)
+        return found
+
+    def _parts(self, index):
+        for query, rows in zip(index.query_ids.tolist(), index.rows_by_query()):
+            if self.models.get(query) is not None:
+                yield self.models[query], rows
+
+    @property
+    def is_raw(self) -> bool:
+        """True if chances are those of margins, because too few rows could be held out."""
+        return self.curve is expit
+
+
+def fit_queries(predictor, estimator, documents, index: GroupIndex, labels):
+    """Fit a model for each query with judged documents; return them and the vectors."""
+    if predictor.vectorizer is None:
+        vectorizer = usual_vectorizer(documents)
+    else:
+        vectorizer = clone(predictor.vectorizer)
+    vectors = make_vectors(vectorizer, documents, fits=True)
+    judged = {}
+    for query, rows in zip(index.query_ids.tolist(), index.rows_by_query()):
+        if len(rows := rows[~np.isnan(labels[rows])]):
+            judged[query] = rows
+    jobs = (
+        delayed(_fit_query)(estimator, vectors.take(rows), labels[rows], query)
+        for query, rows in judged.items()
+    )
+    models, margins = zip(*query_by_query(jobs, predictor, len(judged), "auto"))
+    copies = predictor.one_class == "copy"
+    found = {
+        query: model if model.classifiers or copies else None
+        for query, model in zip(judged, models)
+    }
+    margins, above = np.concatenate(margins, axis=1)
+    curve: Callable | None = expit
+    if hasattr(estimator, "predict_proba"):
+        curve = None
+    elif min(np.count_nonzero(above), np.count_nonzero(1 - above)) >= _MIN_ROWS:
+        curve = partial(probabilities, fit_calibrator("sigmoid", margins, above > 0))
+    return QueryModels(vectorizer, found, curve), vectors
+
+
+def _fit_query(estimator, X, labels, query) -> tuple[LevelModel, np.ndarray]:
+    """Fit the model of one query; return also held-out margins, and if rows are above a label."""
+    levels, classifiers, held_out = np.unique(labels), [], [np.empty((2, 0))]
+    try:
+        for level in levels[:-1]:
+            above = (labels > level).astype(int)
+            classifiers.append(clone(estimator).fit(X, above))
+            n_folds = min(_N_FOLDS, np.bincount(above).min())
+            if n_folds > 1 and not hasattr(estimator, "predict_proba"):
+                # Folds do not depend on the order of rows.
+                rows = np.lexsort((hash_rows(X), above))
+                margins = cross_val_predict(
+                    estimator,
+                    X[rows],
+                    above[rows],
+                    cv=StratifiedKFold(n_folds),
+                    method="decision_function",
+                )
+                held_out.append(np.stack([margins, above[rows]]))
+    except Exception as error:
+        error.add_note(f"(in query {brief(query)}, from {len(labels)} judged documents)")
+        raise
+    for classifier in classifiers if sparse.issparse(X) else []:
+        # A query's documents contain few of a million terms; weights of other terms are 0.
+        if hasattr(classifier, "sparsify"):
+            classifier.sparsify()
+    return LevelModel(levels, classifiers), np.concatenate(held_out, axis=1)
+
+
+class PairModel(NamedTuple):
+    """One classifier of all pairs of query and document; None if there is only one label."""
+
+    vectorizer: Any
+    classifier: Any
+    classes: np.ndarray
+
+    @property
+    def is_raw(self) -> bool:
+        """False: chances are those of the classifier."""
+        return False
+
+    def vectors(self, documents, index: GroupIndex) -> Vectors:
+        """Return the columns of new pairs."""
+        groups = _groups_for(self.vectorizer.transform, index)
+        return Vectors(self.vectorizer.transform(documents, **groups), np.arange(index.n_rows))
+
+    def labels(self, vectors: Vectors, index: GroupIndex) -> np.ndarray:
+        """Return the likeliest label of each row."""
+        return self.classes[self.chances(vectors, index, self.classes).argmax(axis=1)]
+
+    def chances(self, vectors: Vectors, index: GroupIndex, classes) -> np.ndarray:
+        """Compute the chance of each label."""
+        if self.classifier is None:
+            return np.ones((index.n_rows, 1))
+        return self.classifier.predict_proba(vectors.take(slice(None)))
+
+
+def fit_pairs(predictor, estimator, documents, index: GroupIndex, labels):
+    """Fit one classifier of all judged pairs; return it and the columns."""
+    vectorizer = PairFeatures() if predictor.vectorizer is None else clone(predictor.vectorizer)
+    groups = _groups_for(vectorizer.fit_transform, index)
+    columns = vectorizer.fit_transform(documents, labels, **groups)
+    judged = ~np.isnan(labels)
+    classes, codes = np.unique(labels[judged], return_inverse=True)
+    classifier = clone(estimator).fit(columns[judged], codes) if len(classes) > 1 else None
+    return PairModel(vectorizer, classifier, classes), Vectors(columns, np.arange(len(labels)))
+
+
+def _groups_for(method, index):
+    takes = "groups" in inspect.signature(method).parameters
+    return {"groups": index.row_ids()} if takes else {}
