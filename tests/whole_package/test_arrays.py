@@ -71,6 +71,7 @@ scores = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 @pytest.mark.parametrize("name", LABELS)
 @times(1 / 3)
 @given(values=labels, y_score=scores)
