@@ -54,13 +54,22 @@ def texts():
     return pd.DataFrame(rows)
 
 
+@pytest.fixture(scope="session")
+def split_table(table):
+    """Text of train.csv and test.csv, which have the table's rows."""
+    is_train = table["qid"].isin([f"q{number}" for number in range(50)])
+    return {
+        name: table[rows].to_csv(index=False)
+        for name, rows in (("train.csv", is_train), ("test.csv", ~is_train))
+    }
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch, table):
+def folder(tmp_path, monkeypatch, split_table):
     """An empty working folder with the table in train.csv and test.csv."""
     monkeypatch.chdir(tmp_path)
-    is_train = table["qid"].isin([f"q{number}" for number in range(50)])
-    table[is_train].to_csv("train.csv", index=False)
-    table[~is_train].to_csv("test.csv", index=False)
+    for name, text in split_table.items():
+        Path(name).write_text(text)
     return tmp_path
 
 
@@ -110,10 +119,10 @@ def trained_once(known_models, monkeypatch):
     monkeypatch.setattr(_rank_filter, "compare_models", compare_models)
 
 
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    """Judgments and the scores of a reranker in the working folder; the rows as a frame."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="session")
+def reranked(tmp_path_factory):
+    """Judgments and the scores of a reranker in a folder, and the rows as a frame."""
+    folder = tmp_path_factory.mktemp("reranked")
     data = make_rank_and_filter(n_queries=200, random_state=0)
     rows = pd.DataFrame(
         {
@@ -123,9 +132,18 @@ def data(tmp_path, monkeypatch):
             "label": data.y,
         }
     )
-    write_run("run.txt", rows)
-    write_qrels("qrels.txt", rows)
-    return rows
+    write_run(folder / "run.txt", rows)
+    write_qrels(folder / "qrels.txt", rows)
+    return folder, rows
+
+
+@pytest.fixture
+def data(reranked, tmp_path, monkeypatch):
+    """The same files in the working folder; the rows as a frame."""
+    monkeypatch.chdir(tmp_path)
+    folder, rows = reranked
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return rows.copy()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from commands import GONE, Command
+from skfilterrank.cli import main
 from skfilterrank.io import read_run, write_qrels, write_run
 from skfilterrank.thresholds import RiskMonitor, load_threshold
 
@@ -19,17 +21,26 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
 hides_nothing = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
 
 
-def prepare(run, data):
-    """A filter with a risk, and two days of judged queries."""
-    run(
-        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
-        "--save", "filter.json",
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def of_days(reranked, tmp_path_factory):
+    """A folder with a filter that has a risk, and two days of judged queries."""
+    folder, (files, data) = tmp_path_factory.mktemp("days"), reranked
+    words = ["threshold", files / "qrels.txt", files / "run.txt", "--quiet", "--save"]
+    words += [folder / "filter.json", "--k", 3, "--risk", "any_forbidden=0.3"]
+    assert main(list(map(str, words))) == 0
     for day, (first, last) in {"monday": (0, 100), "tuesday": (100, 200)}.items():
         number = data["qid"].str[1:].astype(int)
         rows = data[(number >= first) & (number < last)]
-        write_run(f"{day}.run", rows)
-        write_qrels(f"{day}.qrels", rows)
+        write_run(folder / f"{day}.run", rows)
+        write_qrels(folder / f"{day}.qrels", rows)
+    return folder
+
+
+@pytest.fixture
+def days(of_days, data, tmp_path):
+    """The same files in the working folder, beside those of all queries; the rows as a frame."""
+    shutil.copytree(of_days, tmp_path, dirs_exist_ok=True)
+    return data
 
 
 def look(run, day, *arguments):
@@ -39,8 +50,7 @@ def look(run, day, *arguments):
 
 
 @pytest.mark.slow
-def test_counts_day_by_day(run, data):
-    prepare(run, data)
+def test_counts_day_by_day(run, days):
     code, out, err = look(run, "monday")
     assert code == 0, err
     assert out.startswith("No alarm: the share of queries with a forbidden document in the")
@@ -54,8 +64,7 @@ def test_counts_day_by_day(run, data):
 
 
 @pytest.mark.slow
-def test_labels_of_a_machine_are_told_of_in_output_and_state(run, data):
-    prepare(run, data)
+def test_labels_of_a_machine_are_told_of_in_output_and_state(run, days):
     assert look(run, "monday")[0] == 0
     _, plain, _ = look(run, "tuesday", "--format", "json", "--state", "people.json")
     assert json.loads(plain)["n_machine"] == 0
@@ -71,9 +80,8 @@ def test_labels_of_a_machine_are_told_of_in_output_and_state(run, data):
 
 
 @pytest.mark.slow
-def test_clusters_count_once(run, data):
-    prepare(run, data)
-    users = pd.DataFrame({"qid": data["qid"].unique()})
+def test_clusters_count_once(run, days):
+    users = pd.DataFrame({"qid": days["qid"].unique()})
     users["user"] = [f"u{int(query[1:]) // 4}" for query in users["qid"]]
     users.to_csv("users.csv", index=False)
     run(
@@ -98,16 +106,14 @@ def test_clusters_count_once(run, data):
 
 
 @pytest.mark.slow
-def test_labels_that_raise_no_alarm_are_told_of(run, data):
-    prepare(run, data)
+def test_labels_that_raise_no_alarm_are_told_of(run, days):
     told = "labels that --unjudged-label takes for not judged raise no alarm"
     assert told in look(run, "monday", "--unjudged-label", "trec")[2]
     assert told not in look(run, "tuesday", "--unjudged-label", "none")[2]
 
 
 @pytest.mark.slow
-def test_a_day_is_not_counted_twice(run, data):
-    prepare(run, data)
+def test_a_day_is_not_counted_twice(run, days):
     look(run, "monday")
     before = Path("filter.monitor.json").read_text()
     code, _, err = look(run, "monday")
@@ -117,8 +123,7 @@ def test_a_day_is_not_counted_twice(run, data):
 
 
 @pytest.mark.slow
-def test_no_other_file_of_the_command_is_the_state(run, data):
-    prepare(run, data)
+def test_no_other_file_of_the_command_is_the_state(run, days):
     look(run, "monday")
     before = Path("filter.monitor.json").read_text()
     code, _, err = look(run, "tuesday", "--out", "filter.monitor.json")
@@ -131,11 +136,10 @@ def test_no_other_file_of_the_command_is_the_state(run, data):
 
 
 @pytest.mark.slow
-def test_unjudged_documents_are_named(run, data):
-    prepare(run, data)
-    long = data.groupby("qid").filter(lambda rows: len(rows) > 1)
+def test_unjudged_documents_are_named(run, days):
+    long = days.groupby("qid").filter(lambda rows: len(rows) > 1)
     top = long.sort_values(["qid", "score"], ascending=[True, False]).iloc[0]
-    write_qrels("monday.qrels", data.drop(top.name))
+    write_qrels("monday.qrels", days.drop(top.name))
     named = f"query '{top['qid']}' document '{top['docno']}'"
     _, _, err = look(run, "monday")
     assert named in err
@@ -147,14 +151,13 @@ def test_unjudged_documents_are_named(run, data):
 
 
 @pytest.mark.slow
-def test_a_log_with_labels_only_where_shown(run, data):
-    prepare(run, data)
-    data = data[data["qid"].isin(read_run("monday.run")["qid"])]
-    shown = load_threshold("filter.json").predict(data["score"], groups=data["qid"]) > -np.inf
-    log = data.assign(shown=shown, label=data["label"].where(shown))
+def test_a_log_with_labels_only_where_shown(run, days):
+    days = days[days["qid"].isin(read_run("monday.run")["qid"])]
+    shown = load_threshold("filter.json").predict(days["score"], groups=days["qid"]) > -np.inf
+    log = days.assign(shown=shown, label=days["label"].where(shown))
     log.to_csv("monday.csv", index=False)
     log.dropna().to_csv("judged.csv", index=False)
-    n_queries = data["qid"].nunique()
+    n_queries = days["qid"].nunique()
     assert log.dropna()["qid"].nunique() < n_queries
     states = []
     for number, (judgments, scores) in enumerate(
@@ -178,19 +181,17 @@ def test_a_log_with_labels_only_where_shown(run, data):
 
 
 @pytest.mark.slow
-def test_too_few_lists_are_not_taken_for_usual_ones(run, data):
-    prepare(run, data)
-    for n_rows, is_told in ((20, True), (len(data), False)):
-        write_run("some.run", data.head(n_rows))
+def test_too_few_lists_are_not_taken_for_usual_ones(run, days):
+    for n_rows, is_told in ((20, True), (len(days), False)):
+        write_run("some.run", days.head(n_rows))
         code, _, err = run("monitor", "filter.json", "--run", "some.run")
         assert code == 0
         assert ("too few to judge" in err) == is_told
 
 
 @pytest.mark.slow
-def test_an_alarm_is_told_by_the_exit_code(run, data):
-    prepare(run, data)
-    write_qrels("monday.qrels", data.assign(label=-1).head(800))
+def test_an_alarm_is_told_by_the_exit_code(run, days):
+    write_qrels("monday.qrels", days.assign(label=-1).head(800))
     code, out, _ = look(run, "monday", "--format", "json", "--state", "state.json")
     assert code == 1
     assert json.loads(out)["alarm_at"] < 100
@@ -200,8 +201,7 @@ def test_an_alarm_is_told_by_the_exit_code(run, data):
 
 
 @pytest.mark.slow
-def test_states_of_others(run, data):
-    prepare(run, data)
+def test_states_of_others(run, days):
     look(run, "monday", "--confidence-level", 0.9)
     code, _, err = look(run, "tuesday", "--confidence-level", 0.99)
     assert code == 2
@@ -209,10 +209,9 @@ def test_states_of_others(run, data):
 
 
 @pytest.mark.slow
-def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, data):
+def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, days):
     """Also where it promises the same with another threshold."""
-    prepare(run, data)
-    write_qrels("monday.qrels", data.assign(label=-1).head(800))
+    write_qrels("monday.qrels", days.assign(label=-1).head(800))
     assert look(run, "monday")[0] == 1
     run(
         "threshold", "tuesday.qrels", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
@@ -226,8 +225,7 @@ def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, data):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-def test_a_day_whose_output_could_not_be_written_is_not_counted(run, data):
-    prepare(run, data)
+def test_a_day_whose_output_could_not_be_written_is_not_counted(run, days):
     command = ["monitor", "filter.json", "--qrels", "monday.qrels", "--run", "monday.run"]
     assert Command(*command, stdout=("/dev/full", "w")).end()[0] == 2
     assert not Path("filter.monitor.json").exists()
@@ -237,12 +235,11 @@ def test_a_day_whose_output_could_not_be_written_is_not_counted(run, data):
 
 
 @pytest.mark.slow
-def test_processes_at_once_count_all_topics(run, data):
-    prepare(run, data)
-    number = data["qid"].str[1:].astype(int)
+def test_processes_at_once_count_all_topics(run, days):
+    number = days["qid"].str[1:].astype(int)
     commands = []
     for part in range(2):
-        rows = data[number // 10 == part]
+        rows = days[number // 10 == part]
         write_run(f"{part}.run", rows)
         write_qrels(f"{part}.qrels", rows)
         command = ["monitor", "filter.json", "--qrels", f"{part}.qrels", "--run", f"{part}.run"]
@@ -253,8 +250,7 @@ def test_processes_at_once_count_all_topics(run, data):
 
 
 @pytest.mark.slow
-def test_scores_without_judgments(run, data):
-    prepare(run, data)
+def test_scores_without_judgments(run, days):
     code, out, err = run("monitor", "filter.json", "--run", "run.txt", "--format", "csv")
     assert code == 0, err
     table = pd.read_csv(io.StringIO(out), index_col="fact")
@@ -278,8 +274,7 @@ def test_scores_without_judgments(run, data):
 
 
 @pytest.mark.slow
-def test_a_filter_that_promises_nothing(run, data):
-    prepare(run, data)
+def test_a_filter_that_promises_nothing(run, days):
     run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
     code, _, err = look(run, "monday")
     assert code == 2
