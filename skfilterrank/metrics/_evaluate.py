@@ -461,7 +461,7 @@ def _refuse_tables(y_true, y_score, measures):
         return
     got = f"the path {brief(y_true)}" if is_path(y_true) else f"a {type(y_true).__name__}"
     if not is_table:
-        got += " and no scores"
+        got += " without both scores and measures"
     raise InputTypeError(
         f"y_true must hold labels, got {got}. For a file, a table or batches with the columns qid, "
         "label and score write evaluate(Rows(data), measures), after `from skfilterrank import "

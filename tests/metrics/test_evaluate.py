@@ -177,7 +177,10 @@ def test_tables_share_no_names(rows):
     [
         (lambda: "big.parquet", "the path 'big.parquet'"),
         (lambda: iter([pd.DataFrame({"qid": [1], "label": [1], "score": [1.0]})]), "a list_iterat"),
-        (lambda: pd.DataFrame({"qid": [1], "label": [1], "score": [1.0]}), "a DataFrame and no s"),
+        (
+            lambda: pd.DataFrame({"qid": [1], "label": [1], "score": [1.0]}),
+            "a DataFrame without both s",
+        ),
     ],
 )
 def test_files_and_batches_are_rows(data, got):
