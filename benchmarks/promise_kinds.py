@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.prefixes import Ranking
 from skfilterrank.datasets import make_marketplace
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
@@ -63,7 +63,8 @@ class Truth:
         self.population, self.k = population, population.k
         lists = RankedLists(population.gains, population.scores, groups=population.groups)
         # A good document behind the end of a list is hidden.
-        is_hidden = places(lists.scores, lists.index, lists.gains) >= self.k
+        ranking = Ranking(lists.scores, lists.index, lists.gains)
+        is_hidden = ranking.by_row(ranking.place) >= self.k
         lists = lists.with_scores(np.where(is_hidden, -np.inf, lists.scores))
         risks = {f"{name}@{self.k}": 0.1 for name in ("any_forbidden", "forbidden")}
         risks["false_reject_rate"] = 0.1

@@ -36,42 +36,38 @@ class EntryValues:
     """
 
     def __init__(self, parts: Iterable[Changes], entries: Entries, sign: float = 1.0):
-        lists = entries.lists
-        self.n_queries, self.weights, self._index = (
-            lists.index.n_queries,
-            lists.weights,
-            lists.index,
-        )
-        row_keys = entries.row_keys
+        lists, row_keys = entries.lists, entries.row_keys
+        self._index, self.weights = lists.index, lists.weights
+        self.n_queries = self._index.n_queries
         self._row_keys = lists.scores if row_keys is None else row_keys
         self._start = np.empty(self.n_queries)
-        total, count, found = 0.0, 0.0, []
+        self.always_defined = True
+        total, n_defined = 0.0, 0.0
+        keys, changes, counts = [], [], []
+        self._queries = []
         for part in parts:
             start, weights = sign * part.start, None
             self._start[part.queries] = start
             if self.weights is not None:
                 weights = self.weights[part.queries]
             total += float(np.nansum(start if weights is None else start * weights))
-            is_counted = ~np.isnan(start)
-            count += float(is_counted.sum() if weights is None else weights.sum(where=is_counted))
-            is_step, counts = part.changes != 0, part.counts
-            if counts is not None:
-                is_step |= counts != 0
-                counts = counts[is_step]
-            n_steps = np.count_nonzero(is_step, axis=1)
-            queries = part.queries, n_steps
-            found.append((-part.keys[is_step], sign * part.changes[is_step], counts, queries))
-        self.sum_of_start = total, count
-        keys, changes, counts, self._queries = zip(*found)
-        keys = np.concatenate(keys).astype(np.float64, copy=False)
-        self.unsorted = entries.keys_of(keys), np.concatenate(changes)
-        self.always_defined = all(each is None for each in counts)
-        self._counts = None
-        if not self.always_defined:
-            zeros = (np.zeros(len(each)) for each in changes)
-            self._counts = np.concatenate(
-                [zero if own is None else own for own, zero in zip(counts, zeros)]
+            is_defined = ~np.isnan(start)
+            n_defined += float(
+                is_defined.sum() if weights is None else weights.sum(where=is_defined)
             )
+            is_step = part.changes != 0
+            if part.counts is not None:
+                is_step |= part.counts != 0
+                self.always_defined = False
+            keys.append(-part.keys[is_step])
+            changes.append(sign * part.changes[is_step])
+            n_steps = len(changes[-1])
+            counts.append(np.zeros(n_steps) if part.counts is None else part.counts[is_step])
+            self._queries.append((part.queries, np.count_nonzero(is_step, axis=1)))
+        self.sum_of_start = total, n_defined
+        every_key = np.concatenate(keys).astype(np.float64, copy=False)
+        self.unsorted = entries.keys_of(every_key), np.concatenate(changes)
+        self._counts = None if self.always_defined else np.concatenate(counts)
 
     @classmethod
     def of(
@@ -183,7 +179,7 @@ class EntryValues:
     def _running(self, among):
         """Compute the keys of steps, and sums of values and of queries at each step."""
         keys, queries, changes, counts = self._steps
-        start, n_queries, weights = *self.sum_of_start, self.weights
+        (start, n_queries), weights = self.sum_of_start, self.weights
         if among is not None:
             weights = among.astype(np.float64) if weights is None else weights * among
             start = float(np.nansum(self._start * weights))

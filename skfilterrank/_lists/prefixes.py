@@ -121,12 +121,9 @@ class Ranking:
         return self.by_row(np.repeat(thresholds, self.sizes))
 
 
-def places(scores, index, gains=None) -> np.ndarray:
-    """Return the place of each row in the ranking of its query, from 0.
-
-    Tied rows have the order of the data, or, if gains are given, the lowest gain first.
-    """
-    ranking = Ranking(scores, index, gains)
+def places(scores, index) -> np.ndarray:
+    """Return the place of each row in the ranking of its query, from 0; ties in the row order."""
+    ranking = Ranking(scores, index)
     return ranking.by_row(ranking.place)
 
 

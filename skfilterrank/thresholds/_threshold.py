@@ -361,9 +361,14 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         ValueError
             If scores have other columns than in `fit`, or are NaN or +inf.
         """
+        return self._served(scores, groups)[1]
+
+    def _served(self, scores, groups):
+        """Check and serve rows; return scores, ordering scores (-inf where hidden), and queries."""
         scores, more, index = self._checked(scores, groups)
-        self._warn_of_others(scores, index)
-        return self._ordered(scores, more, index) if len(scores) else scores
+        for sentence in differences(self, scores, index) if len(scores) else ():
+            warn_user(sentence, DataWarning)
+        return scores, self._ordered(scores, more, index) if len(scores) else scores, index
 
     def _ordered(self, scores, more, index, *, capped=True):
         """Return the scores that order whole lists, -inf where rows are hidden."""
@@ -389,11 +394,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Margins.
         """
-        scores, more, index = self._checked(scores, groups)
-        self._warn_of_others(scores, index)
+        scores, ordered, index = self._served(scores, groups)
         if not len(scores) or self.shows_all():
             return scores
-        ordered = self._ordered(scores, more, index)
         shown = ordered > -np.inf
         thresholds = self._thresholds(scores, index, ordered)
         return margins_of(np.where(shown, ordered, scores), thresholds, shown)
@@ -418,9 +421,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return self.predict(scores)  # which refuses them
         if not (n_rows := count_rows(scores)):
             return np.empty(0, dtype=np.int64)
-        ids = find_groups(groups, scores, names=("scores",))
-        ids = one_list(self, scores, n_rows) if ids is None else ids
-        index = check_groups(ids, n_rows=n_rows, carrier="scores as a DataFrame")
+        groups = find_groups(groups, scores, names=("scores",))
+        index = self._queries_of(scores, groups, n_rows, is_known=True)
         shown = self.predict(scores, groups=index)
         ranks = places(shown, index).astype(np.int64) + 1
         ranks[np.isneginf(shown)] = 0
@@ -439,19 +441,17 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         needs_lists = self._looks_at_lists()
         if not len(scores):
             return scores, more, None
-        if needs_lists and groups is None:
-            # Ids of rows without ids: each row is a query if it was in `fit`, else they are one.
-            is_known = self.fitted_with_groups_
-            groups = one_list(self, rows, len(scores)) if is_known else np.arange(len(scores))
         is_compared = not vars(self).keys().isdisjoint(("list_sizes_", "calibration_"))
-        if groups is not None and (needs_lists or is_compared):
-            index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
+        if needs_lists or (groups is not None and is_compared):
+            known = self.fitted_with_groups_
+            index = self._queries_of(rows, groups, len(scores), is_known=known)
         return scores, more, index
 
-    def _warn_of_others(self, scores, index):
-        """Warn of sizes of lists and of a scale that differ from those of the fit."""
-        for sentence in differences(self, scores, index) if len(scores) else ():
-            warn_user(sentence, DataWarning)
+    def _queries_of(self, rows, groups, n_rows, *, is_known):
+        """Return the queries of rows; without ids they are one if ids are known, else one each."""
+        if groups is None:
+            groups = one_list(self, rows, n_rows) if is_known else np.arange(n_rows)
+        return check_groups(groups, n_rows=n_rows, carrier="scores as a DataFrame")
 
     def check(self, scores, groups=None) -> ThresholdCheck:
         """Compare new scores with those on which the threshold was chosen.
@@ -517,14 +517,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         >>> found.facts["observed"].round(1).tolist()
         [0.0, 5.1, 10.0, 1.0, 1.0]
         """
+        n_rows, index = count_rows(scores), None
         groups = find_groups(groups, scores, names=("scores",))
-        n_rows = count_rows(scores)
-        if groups is None:
-            is_known = self.fitted_with_groups_
-            groups = one_list(self, scores, n_rows) if is_known else np.arange(n_rows)
-        index = None
         if n_rows:
-            index = check_groups(groups, n_rows=n_rows, carrier="scores as a DataFrame")
+            index = self._queries_of(scores, groups, n_rows, is_known=self.fitted_with_groups_)
         scores, more, _ = self._checked(scores, index)
         if not n_rows:
             return ThresholdCheck.of(self, scores, np.zeros(0, dtype=bool), None)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import false_reject_rate, forbidden_at_k
 from skfilterrank.thresholds import UNSEEN, CertifiedThreshold
@@ -58,7 +58,8 @@ def counted_and_limit(y_true, y_score, groups, k):
     """
     lists = RankedLists(y_true, y_score, groups=groups)
     if k is not None:
-        is_hidden = places(lists.scores, lists.index, lists.gains) >= k
+        ranking = Ranking(lists.scores, lists.index, lists.gains)
+        is_hidden = ranking.by_row(ranking.place) >= k
         lists = lists.with_scores(np.where(is_hidden, NO, lists.scores))
     scores, judged = lists.scores.astype(float), ~np.isnan(y_true)
     lowest = scores.min(where=judged & (scores > NO), initial=np.inf)
