@@ -212,16 +212,23 @@ def check_gains(ranker, X, y, groups):
 
 
 def check_few_documents(ranker, X, y, groups):
-    """A single query, and queries with one document, can be fitted, or an error says what to do."""
+    """A single query, and queries with one document, can be fitted, or an error says what to do.
+
+    A ranker that learns nothing from them says so.
+    """
     for groups in (np.zeros(len(y), dtype=int), np.arange(len(y))):
         try:
-            scores = predicted(clone(ranker).fit(X, y, groups=groups), X, groups)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                scores = predicted(clone(ranker).fit(X, y, groups=groups), X, groups)
         except ValueError as error:
             if not re.search("more queries|groups", str(error)):
                 raise
         else:
             assert scores.shape == y.shape
             assert (np.isfinite(scores) | np.isneginf(scores)).all()
+            is_told = any("no query has two" in str(each.message) for each in caught)
+            assert is_told or len(np.unique(scores)) > 1
 
 
 def check_columns(ranker, X, y, groups):
