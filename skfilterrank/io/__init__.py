@@ -6,8 +6,6 @@ from skfilterrank._files.rows import Rows
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.io._align import AlignedRun as AlignedRun
 from skfilterrank.io._align import QrelsIndex, align
-from skfilterrank.io._drawn import DrawnLabelSets as DrawnLabelSets
-from skfilterrank.io._drawn import drawn_label_sets as drawn_label_sets
 from skfilterrank.io._read import mark_as_said as mark_as_said
 from skfilterrank.io._read import read_judged_table as read_judged_table
 from skfilterrank.io._read import read_qrels, read_run, read_runs

@@ -1,81 +1,12 @@
 """Tables of drawn label sets: labels that nobody made, drawn several times."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import is_path, read_bytes
-from skfilterrank._files.forms import LINES, form_of
 from skfilterrank._lists.gains import is_sample
 from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._pairs import DocumentPairs, pair_keys
-from skfilterrank.io._read import mark_as_said, qrels_frame, qrels_rows
-
-_DRAW = "draw"
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnLabelSets:
-    """Labels that hold in every set once, and drawn labels of the other documents.
-
-    Attributes
-    ----------
-    common : DataFrame of shape (n_common, 3 to 5)
-        The rows that hold in every set, as :func:`read_qrels` returns them, without "draw".
-    drawn : DataFrame of shape (n_drawn, 2)
-        "qid" and "docno" of the documents with drawn labels, in the order of the table.
-    labels : ndarray of shape (n_draws, n_drawn), dtype float64
-        Their label in each set.
-    """
-
-    common: pd.DataFrame
-    drawn: pd.DataFrame
-    labels: np.ndarray
-
-    def qrels_of(self, draw: int) -> pd.DataFrame:
-        """Return "qid", "docno" and "label" of all documents in one set."""
-        columns = ["qid", "docno", "label"]
-        qrels = pd.concat(
-            [self.common[columns], self.drawn.assign(label=self.labels[draw])], ignore_index=True
-        )
-        qrels.attrs = dict(self.common.attrs)
-        return qrels
-
-
-def drawn_label_sets(qrels, *, unjudged_label: float | str | None = "warn"):
-    """Return the drawn label sets of judgments; None if the judgments hold no drawn labels.
-
-    Parameters
-    ----------
-    qrels : path, data frame or other judgments
-        Judgments in a form that :func:`read_qrels` takes. Judgments with a column "draw" hold drawn
-        label sets. Open files are not looked into.
-    unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels that mean unjudged, as in :func:`read_qrels`.
-
-    Returns
-    -------
-    DrawnLabelSets or None
-        The sets.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two draws, draws are not numbered from 0 on, a document lacks a
-        label in some draw, or has labels with and without a draw.
-    """
-    if not _may_have_draws(qrels):
-        return None
-    said = {"unjudged_label": unjudged_label, "predicted": "use"}
-    rows, labels = folded(qrels_rows(qrels, may_have_draws=True, **said))
-    if labels is None or rows.draws is None:
-        return None
-    table, is_drawn = qrels_frame(rows).drop(columns=_DRAW), rows.draws >= 0
-    common = mark_as_said(table[~is_drawn].reset_index(drop=True))
-    drawn = table.loc[is_drawn, ["qid", "docno"]].reset_index(drop=True)
-    return DrawnLabelSets(common, drawn, labels[:, is_drawn])
 
 
 def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
@@ -97,7 +28,8 @@ def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
     Raises
     ------
     ValueError
-        As :func:`drawn_label_sets`.
+        If there are fewer than two draws, draws are not numbered from 0 on, a document lacks a
+        label in some draw or has labels with and without a draw, or labels are a sample.
     """
     if rows.draws is None:
         return rows, None
@@ -161,12 +93,3 @@ def _numbered(rows):
 def _named(rows, row):
     (document,) = rows.docnos.take([row]).tolist()
     return f"document {brief(document)} of query {brief(rows.queries[rows.codes[row]])}"
-
-
-def _may_have_draws(qrels) -> bool:
-    """Tell whether judgments may have a column of draws, without parsing files of TREC lines."""
-    if is_path(qrels):
-        content = read_bytes(qrels).removeprefix(b"\xef\xbb\xbf")
-        return _DRAW.encode() in content and form_of(content) != LINES
-    # Arrow tables have `column_names`, data frames of pandas and polars `columns`.
-    return _DRAW in getattr(qrels, "column_names", getattr(qrels, "columns", ()))

@@ -180,7 +180,7 @@ def read_qrels(
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
     rows = qrels_rows(source, "source", gains=gains, may_have_draws=True, **said)
-    return mark_as_said(qrels_frame(rows))
+    return mark_as_said(_qrels_frame(rows))
 
 
 def qrels_rows(
@@ -356,7 +356,7 @@ def run_rows(source) -> DocumentPairs:
     return run_rows_of(_opened(source, RUN, "run"))
 
 
-def qrels_frame(rows):
+def _qrels_frame(rows):
     """Make the data frame that `read_qrels` returns from rows of judgments."""
     columns = {
         "qid": distinct_column(rows.codes, rows.queries),

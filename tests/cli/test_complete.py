@@ -5,7 +5,8 @@ import pytest
 
 from completed_judgments import DOCS, write_files
 from judged_documents import changed
-from skfilterrank.io import drawn_label_sets, read_qrels
+from label_sets import label_sets
+from skfilterrank.io import read_qrels
 from skfilterrank.judgments import complete_qrels
 
 pytestmark = [
@@ -51,7 +52,7 @@ def test_the_library_gives_the_same(complete):
     with_texts = _expected(documents=DOCS, topics={q: f"wing {q}" for q in topics})
     pd.testing.assert_frame_equal(found, with_texts)
     # The file has the columns that other commands look for.
-    assert drawn_label_sets("out.csv").labels.shape == (3, 90)
+    assert label_sets("out.csv")[1].shape == (90, 3)
 
 
 def test_machines_seeds_and_depth(complete, folder):

@@ -1,4 +1,4 @@
-"""drawn_label_sets: tables in which labels that nobody made were drawn several times."""
+"""Tables in which labels that nobody made were drawn several times."""
 
 import io
 
@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from label_sets import label_sets
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import QrelsIndex, drawn_label_sets, read_qrels, write_qrels
+from skfilterrank.io import QrelsIndex, read_qrels, write_qrels
 
 ROWS = [
     ("1", "a", 2, "people", None),
@@ -44,30 +45,17 @@ def test_the_sets_are_the_same_from_every_form(tmp_path, name, write):
     elif name:
         write(tmp_path / name, qrels)
     source = tmp_path / name if name else qrels
-    sets = drawn_label_sets(source, unjudged_label=None)
-    assert sets.common["docno"].tolist() == ["a", "b"]
-    assert sets.common.columns.tolist() == ["qid", "docno", "label", "judged_by"]
-    assert sets.drawn.to_numpy().tolist() == [["1", "b"], ["2", "c"]]
-    assert sets.labels.tolist() == [[0, 2], [1, 1]]
-    assert sets.qrels_of(1).to_numpy().tolist() == [
-        ["1", "a", 2],
-        ["2", "b", -1],
-        ["1", "b", 1],
-        ["2", "c", 1],
-    ]
+    common, drawn = label_sets(source)
+    assert common.to_dict() == {("1", "a"): 2, ("2", "b"): -1}
+    assert drawn.T.to_dict("list") == {("1", "b"): [0, 1], ("2", "c"): [2, 1]}
     read = read_qrels(source, unjudged_label=None, predicted="use")
     assert read["draw"].dtype == "Int64"
     pd.testing.assert_series_equal(read["draw"], qrels["draw"])
 
 
-def test_other_judgments_have_no_sets(tmp_path):
-    table = _table()[["qid", "docno", "label"]].drop_duplicates(["qid", "docno"])
-    (tmp_path / "draw.txt").write_text("1 0 draw 1\n")
-    table.to_csv(tmp_path / "draw.csv", index=False)
-    assert drawn_label_sets(table) is None
-    assert drawn_label_sets({"1": {"draw": 1}}) is None
-    assert drawn_label_sets(tmp_path / "draw.txt") is None
-    assert drawn_label_sets(tmp_path / "draw.csv") is None
+def test_other_judgments_have_no_sets():
+    common, drawn = label_sets({"1": {"draw": 1}})
+    assert (common.to_dict(), drawn) == ({("1", "draw"): 1}, None)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +72,7 @@ def test_other_judgments_have_no_sets(tmp_path):
 )
 def test_incomplete_sets_are_refused(rows, message):
     with pytest.raises(InputError, match=message):
-        drawn_label_sets(_table(rows), unjudged_label=None)
+        label_sets(_table(rows))
 
 
 def test_half_a_draw_is_refused():
@@ -108,6 +96,6 @@ def test_many_documents_keep_their_labels():
         for i in range(30)
     ]
     order = rng.permutation(len(rows))
-    sets = drawn_label_sets(_table([rows[i] for i in order]))
-    place = sets.drawn["qid"].astype(int) * 10 + sets.drawn["docno"].str[1:].astype(int)
-    np.testing.assert_array_equal(sets.labels, labels[:, place])
+    _, found = label_sets(_table([rows[i] for i in order]))
+    places = [int(qid) * 10 + int(docno[1:]) for qid, docno in found.index]
+    np.testing.assert_array_equal(found.T, labels[:, places])

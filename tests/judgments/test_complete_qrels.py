@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from label_sets import label_sets
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import drawn_label_sets, read_qrels
+from skfilterrank.io import read_qrels
 from skfilterrank.judgments import complete_qrels, rank_table
 
 pytestmark = pytest.mark.slow
@@ -78,10 +79,10 @@ def test_every_document_of_the_runs_has_a_label_in_every_set(collection, complet
     given = table[table["draw"].isna()]
     pd.testing.assert_frame_equal(given[["qid", "docno", "label"]], judged)
     assert set(given["judged_by"]) == {"people"}
-    sets = drawn_label_sets(table)
+    _, sets = label_sets(table)
     returned = set(rank_table(runs).index) - set(zip(judged["qid"], judged["docno"]))
-    assert set(zip(sets.drawn["qid"], sets.drawn["docno"])) == returned
-    assert sets.labels.shape == (20, len(returned)) == (completed.n_draws, completed.n_drawn)
+    assert set(sets.index) == returned
+    assert sets.shape == (len(returned), 20) == (completed.n_drawn, completed.n_draws)
     assert set(table["judged_by"][table["draw"].notna()]) == {"drawn"}
     assert completed.n_judged == len(judged) == 80
     assert repr(completed).startswith(f"<CompletedQrels: 20 label sets of {len(returned)} doc")
@@ -198,7 +199,7 @@ def test_documents_without_a_label_are_drawn_if_a_run_returns_them(collection):
     assert left["judged_by"].isna().all()
     others = set(texts) - set(alone["docno"]) - set(judged["docno"])
     assert found.n_not_returned == len(left) + len(others)
-    assert drawn_label_sets(table) is not None
+    assert label_sets(table)[1] is not None
 
 
 def test_queries_without_a_judged_document(collection):
