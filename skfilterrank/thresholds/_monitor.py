@@ -215,20 +215,18 @@ class RiskMonitor:
             certificate = certificate_of(threshold)
             risks = {name: risk.max_risk for name, risk in certificate.risks.items()}
             of_fit = threshold.gains_of_fit()
-            if gains not in (None, of_fit):
-                raise InputError(
-                    f"gains must be those of the threshold, {brief(of_fit)}, got {brief(gains)}. "
-                    "Leave gains out."
-                )
-            gains = of_fit
+            for name, given, own in (
+                ("gains", gains, of_fit),
+                ("among", among, certificate.among),
+            ):
+                if given not in (None, own):
+                    raise InputError(
+                        f"{name} must be that of the threshold, {brief(own)}, got {brief(given)}. "
+                        f"Leave {name} out."
+                    )
+            gains, among = of_fit, certificate.among
             if confidence_level is None:
                 confidence_level = certificate.confidence_level
-            if among not in (None, certificate.among):
-                raise InputError(
-                    f"among must be that of the threshold, {certificate.among!r}, got "
-                    f"{brief(among)}. Leave among out."
-                )
-            among = certificate.among
             self._unit = certificate.facts["unit"]
             self._threshold = WatchedThreshold.of(threshold, certificate)
         if confidence_level is None:

@@ -359,7 +359,7 @@ class TestOfAThreshold:
             RiskMonitor(3)
         with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):
             RiskMonitor(LogisticRegression().fit([[0], [1]], [0, 1]))
-        with pytest.raises(InputError, match=r"gains must be those of the threshold, \{-1: -1"):
+        with pytest.raises(InputError, match=r"gains must be that of the threshold, \{-1: -1"):
             RiskMonitor(safe, gains={-1: 0, 0: 0, 1: 1, 2: 2})
         with pytest.raises(NotFittedError, match=r"CertifiedThreshold is not fitted\. Call fit"):
             RiskMonitor(clone(safe))
