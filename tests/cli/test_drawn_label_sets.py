@@ -10,6 +10,8 @@ import pytest
 from skfilterrank.comparison import compare_systems, order_systems, score_systems
 from skfilterrank.metrics import evaluate_runs
 
+pytestmark = pytest.mark.slow
+
 RUNS = ("r0.txt", "r1.txt", "r2.txt")
 
 

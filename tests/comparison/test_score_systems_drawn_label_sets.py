@@ -16,6 +16,8 @@ from skfilterrank.exceptions import InputError, MissingValuesError
 from skfilterrank.metaevaluation import reliability
 from skfilterrank.metrics import evaluate_runs
 
+pytestmark = pytest.mark.slow
+
 N_DRAWS, N_QUERIES = 6, 8
 
 

@@ -10,6 +10,8 @@ from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import evaluate_runs, iter_evaluations
 
+pytestmark = pytest.mark.slow
+
 N_DRAWS, N_DOCUMENTS = 4, 12
 
 
