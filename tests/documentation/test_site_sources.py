@@ -90,36 +90,36 @@ def test_what_is_missing_is_said():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_measure_has_all_facts(name):
-    known = facts_of(name)
-    for fact in ("formula", "use", "avoid"):
-        assert known.get(fact, "").strip(), f"docs/measure_facts.toml says no {fact} of {name}"
-    assert known.keys() <= {"formula", "where", "use", "avoid", "elsewhere"}
-    doc = inspect.getdoc(MEASURES[name])
-    assert references.cited_in(doc), f"docs/references.bib has no source of {name}"
-    notes = section(doc, "Notes")
-    assert "Filtered" in notes
-    assert re.search("[Uu]njudged", notes)
+def test_a_measure_has_all_facts():
+    for name in NAMES:
+        known = facts_of(name)
+        for fact in ("formula", "use", "avoid"):
+            assert known.get(fact, "").strip(), f"docs/measure_facts.toml says no {fact} of {name}"
+        assert known.keys() <= {"formula", "where", "use", "avoid", "elsewhere"}, name
+        doc = inspect.getdoc(MEASURES[name])
+        assert references.cited_in(doc), f"docs/references.bib has no source of {name}"
+        notes = section(doc, "Notes")
+        assert "Filtered" in notes, name
+        assert re.search("[Uu]njudged", notes), name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_has_all_parts(name):
-    facts_of(name)
-    page = measures.page(name)
-    for title in (
-        "Formula",
-        "In short",
-        "Filtered and unjudged documents",
-        "Notes",
-        "Example",
-        "Sources",
-    ):
-        assert re.search(rf"^## {title}\n+\S", page, re.MULTILINE), title
-    assert ":::{grid-item-card} Use it when" in page
-    assert "```bibtex\n@" in page
-    assert "None" not in page.partition("## In short")[0]
+def test_a_page_has_all_parts():
+    for name in NAMES:
+        facts_of(name)
+        page = measures.page(name)
+        for title in (
+            "Formula",
+            "In short",
+            "Filtered and unjudged documents",
+            "Notes",
+            "Example",
+            "Sources",
+        ):
+            assert re.search(rf"^## {title}\n+\S", page, re.MULTILINE), f"{title} of {name}"
+        assert ":::{grid-item-card} Use it when" in page, name
+        assert "```bibtex\n@" in page, name
+        assert "None" not in page.partition("## In short")[0]
 
 
 def test_formulas_can_be_typeset():
@@ -146,16 +146,16 @@ def test_initials_of_authors_are_no_list():
         assert "<enumerated_list" not in tree.asdom().toxml(), path
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_of_other_tools_are_understood(name):
+def test_names_of_other_tools_are_understood():
     """Of trec_eval and ir_measures, written as code; words without marks are theirs alone."""
-    elsewhere = facts_of(name).get("elsewhere", {})
-    for tool in ("trec_eval", "ir_measures"):
-        for written in re.findall(r"`(\w+(?:\([^`]*\))?(?:@k)?)`", elsewhere.get(tool, "")):
-            if written in {"beta", "rel", "ndcg_0"} or (tool, written) in THEIRS:
-                continue
-            parsed = parse_measure(re.sub(r"(?<=[@_])k$", "10", written))
-            assert (THEY_MEAN.get((name, written)) or name) == parsed.measure.name, written
+    for name in NAMES:
+        elsewhere = facts_of(name).get("elsewhere", {})
+        for tool in ("trec_eval", "ir_measures"):
+            for written in re.findall(r"`(\w+(?:\([^`]*\))?(?:@k)?)`", elsewhere.get(tool, "")):
+                if written in {"beta", "rel", "ndcg_0"} or (tool, written) in THEIRS:
+                    continue
+                parsed = parse_measure(re.sub(r"(?<=[@_])k$", "10", written))
+                assert (THEY_MEAN.get((name, written)) or name) == parsed.measure.name, written
 
 
 # ir_measures' names of sets, which the table does not have; an option of trec_eval.

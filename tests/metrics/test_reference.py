@@ -154,17 +154,16 @@ PLAIN = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unjudged", ["zero", "drop"])
 @pytest.mark.parametrize("name", sorted(REFERENCE))
-def test_plain_lists(name, unjudged):
+def test_plain_lists(name):
     rows = [
         (query, float(abs(label) if name in NONNEGATIVE else label), score, place)
         for query, (labels, scores) in enumerate(PLAIN)
         for place, (label, score) in enumerate(zip(labels, scores))
     ]
-    for k in (None, 1) if MEASURES[name].takes_k else (None,):
-        for ties in MEASURES[name].ties:
-            check_rows(name, rows, k=k, ties=ties, unjudged=unjudged)
+    ways = product((None, 1) if MEASURES[name].takes_k else (None,), MEASURES[name].ties)
+    for (k, ties), unjudged in product(ways, ("zero", "drop")):
+        check_rows(name, rows, k=k, ties=ties, unjudged=unjudged)
 
 
 @pytest.fixture(scope="module")
