@@ -105,9 +105,9 @@ def order_systems(
           draws a system at random, and moves to it if it beats the present system by majority.
         - "safe": only for values by drawn label sets: the mean of two means over queries, that by
           drawn labels and that of condensed lists (without the documents whose labels are drawn),
-          each standardised over the systems. It is the safe order of systems: the two err in
-          different ways, and no collection was found on which both together are clearly worse than
-          condensed lists.
+          each standardised over the systems. It is the safe order of systems: drawn labels err with
+          their model and condensed lists with the few judged documents, and an error of one of the
+          two counts half.
     damping : float, default=0.85
         Only for "mc4": probability of such a step. Otherwise, the chain jumps to a system at
         random. Without these jumps, a system that beats all others would leave all others with
