@@ -7,6 +7,7 @@ import numpy as np
 
 from skfilterrank._files.states import count, record
 from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places, thresholds_of
 from skfilterrank._lists.queries import GroupIndex
@@ -156,7 +157,7 @@ class Cut:
             keys[place >= most] = -np.inf
         return found._replace(keys=keys)
 
-    def lists_of(self, judged: JudgedScores, found: Keys):
+    def lists_of(self, judged: JudgedScores, found: Keys) -> RankedLists:
         """Return judged lists in the order of shown rows, without rows that are never shown."""
         return judged.lists.replace(scores=np.where(np.isneginf(found.keys), -np.inf, found.order))
 

@@ -212,12 +212,23 @@ class ThresholdCurve(Result):
         return cls(levels, values, best_level, best_value, parsed.text)
 
     def value_at(self, threshold):
-        """Return the value at any threshold, or at each of an array."""
+        """Return the value at any threshold.
+
+        Parameters
+        ----------
+        threshold : float or array-like
+            Thresholds between or beyond those of the curve, too.
+
+        Returns
+        -------
+        float64 or ndarray
+            Mean where documents with ``score >= threshold`` are shown.
+        """
         # Negative thresholds ascend.
         places = np.searchsorted(-self.thresholds, np.negative(threshold), side="right")
         return self.values[places - 1]
 
-    def with_sign(self, parsed: ParsedMeasure) -> "ThresholdCurve":
+    def _with_sign(self, parsed: ParsedMeasure) -> "ThresholdCurve":
         """Return the curve of the measure itself, or that with higher values better again."""
         best_value = parsed.higher_better(self.best_value)
         return replace(self, values=parsed.higher_better(self.values), best_value=best_value)
@@ -324,7 +335,7 @@ def threshold_curve(
         of_rows = {"y_score": y_score, "groups": groups, "query_weight": query_weight}
         rows = check_rows(y_true, "threshold_curve", **of_rows)
         found, _ = search_rows(rows, parsed, gains, undefined)
-        return ThresholdCurve(*found, parsed.text).with_sign(parsed)
+        return ThresholdCurve(*found, parsed.text)._with_sign(parsed)
     lists = entry.ranked_lists(
         y_true,
         y_score,
@@ -338,7 +349,7 @@ def threshold_curve(
     lists = lists.replace(scores=check_level_scores(y_score), weights=weights)
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries, undefined)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
-    return ThresholdCurve.of(entries, parsed).with_sign(parsed)
+    return ThresholdCurve.of(entries, parsed)._with_sign(parsed)
 
 
 _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)

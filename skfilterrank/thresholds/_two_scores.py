@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._files.states import POSITIVE, check_curve, number, numbers, record
 from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places, ties_worst_first
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import warn_user
@@ -272,7 +273,7 @@ class ByHarm(Cut):
         record({})(state, name)
         return cls()
 
-    def lists_of(self, judged: JudgedScores, found: Keys):
+    def lists_of(self, judged: JudgedScores, found: Keys) -> RankedLists:
         """Return judged lists in the order of shown rows."""
         return super().lists_of(judged, found).with_ties("stable")
 
