@@ -72,17 +72,17 @@ from skfilterrank.metrics import evaluate_runs
 
 TARGETS = ("these queries", "new queries")
 _MOST_GRADES = 20
-# Standard errors between the number of documents and its estimate that no chance explains.
+# Number of standard errors between a number of documents and its estimate that is no chance.
 _SURPRISE = 5.0
 # Share of a ratio's estimated bias by which intervals are wider: the estimate varies, too.
 _OF_BIAS = 0.75
-# Documents that a machine and people do not label alike throughout by chance.
+# Number of documents that a machine and people do not label all alike by chance.
 _MANY = 50
-# Sums in benchmarks/results/intervals_dl2019.md and intervals_hard.md.
+# Sums whose coverage is in benchmarks/results/intervals_dl2019.md and intervals_hard.md.
 _IN_TABLES = ("dcg", "precision", "rbp")
 # Measures that are 0 or 1 in each query.
 _ZERO_OR_ONE = "any_forbidden", "success"
-# Judged queries of each value, 0 and 1, in each run from which on a normal quantile holds.
+# Number of judged queries of each value, 0 and 1, in each run that a normal quantile needs.
 _MANY_OF_BOTH = 20
 
 
@@ -493,7 +493,7 @@ def _position_weights(form):
     return csr_array((worth, (form.row, form.run)), shape=(len(form.pool), len(form.pool.runs)))
 
 
-# Queries from which a mean and its error can be had.
+# Smallest number of queries for a mean and its error.
 LEAST_QUERIES = 5
 
 
@@ -559,7 +559,7 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
 def _same_lists(pool, k):
     """Number the lists, (n_runs, n_queries): lists of the same first k documents are equal."""
     shown = pool.place <= (np.inf if k is None else k)
-    # Sums of random numbers, which wrap around: those of other documents are hardly ever the same.
+    # Sums of random numbers, which wrap around: other documents hardly ever have the same sum.
     random = np.random.RandomState(0).randint(1, 2**62, len(pool))[pool.row[shown]]
     sums = np.zeros((len(pool.runs), len(pool.queries)), dtype=np.int64)
     np.add.at(sums, (pool.run[shown], pool.codes[pool.row[shown]]), random)

@@ -21,8 +21,8 @@ from skfilterrank.exceptions import InputError, brief
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
 _BLOCK = 2**22
-# Share of the allowed error that is spent on the sign: on which of two runs has the value 1 where
-# they differ. The rest is spent on how many queries they differ in.
+# Share of the allowed error for the sign: which of two runs has the value 1 where they differ. The
+# rest is for the number of queries in which they differ.
 _OF_SIGN = 0.8
 
 

@@ -32,14 +32,14 @@ from skfilterrank.judgments._selector import (
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 AIMS = ("differences", "values", "uniform")
-# Share of the mean over the runs in the size of a document where differences of sums are the aim.
-# What a ratio divides by is the same for all runs, and must be known of each query.
+# Share of the mean over the runs in the size of a document, if the aim is differences of sums. The
+# divisor of a ratio is the same for all runs, so a ratio needs the whole mean.
 _OF_MEAN = 0.2
-# Smallest size, as a share of the mean size, for sums and for ratios: a document of a size that
-# was judged too small would have an unbounded weight.
+# Smallest size, as a share of the mean size, for sums and for ratios: it bounds the weight of a
+# document whose size was estimated too small.
 _LEAST, _LEAST_OF_RATIOS = 0.15, 0.3
 _MOST_GRADES = 12
-# Probability that a machine says nothing of a label: a useless one must not cost much.
+# Probability that the machine's label says nothing; it bounds the cost of a useless machine.
 _OF_CHANCE = 0.2
 
 
@@ -123,10 +123,10 @@ def draw_sample(
     -----
     The variance of an estimate is smallest where a document's probability is proportional to the
     standard deviation of what its label changes. So its size is the square root of ``sum over runs
-    of Var(change)``, where the label is taken to be any grade up to the one above the machine's,
-    machines praise too much, and with probability 0.2 any at all: a machine that says nothing
-    shall not cost much. With ``aim="differences"`` changes count
-    as far as they differ between runs. No size is below 0.15 of the mean.
+    of Var(change)``. The label is taken to be any grade up to the one above the machine's, because
+    machines label too high. With probability 0.2 it is any grade, so that a machine without
+    information costs little. With ``aim="differences"``, changes count as far as they differ
+    between runs. No size is below 0.15 of the mean.
 
     Documents are dealt to folds, ten or less in a small pool, in an order that their places in the
     runs and their machine labels give; names decide where these are all equal. Each fold is drawn
@@ -296,7 +296,7 @@ def _sizes(pool, parsed, gains, aim):
 def _levels(parsed, gains):
     """List gains that people may give although the machine does not.
 
-    They are those of a dict, and those that "ap(rel=2)" tells apart.
+    These are the gains of a dict, and those that "ap(rel=2)" distinguishes.
     """
     readings = [each.measure.own_reading for each in parsed.values()]
     told_apart = [own.rel for own in readings if own is not None and own.rel is not None]
@@ -340,7 +340,7 @@ def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:
     ordered = sizes[order]
     rest = np.cumsum(ordered[::-1])[::-1]
     places = np.arange(len(sizes))
-    # The first that would have less than 1, were all before it certain.
+    # First row whose probability is below 1 if all rows before it are certain.
     below = (ordered * (n - places) < rest) | (places >= n)
     n_certain = int(below.argmax()) if below.any() else len(sizes)
     ordered_probability = np.ones(len(sizes))
@@ -382,13 +382,13 @@ def elimination_order(sizes: np.ndarray, random_state) -> np.ndarray:
             n_free += 1
         lot, out = lots[n], None
         for row in range(begin, n_free):
-            # Certain until now, it stays with its new probability.
+            # A row that was certain until now stays with its new probability.
             lot -= 1 - (n - n_rows + n_free) * ordered[row] / sums[n_free]
             if lot < 0:
                 out = row
                 break
         if out is None and free:
-            # All others are as likely as each other.
+            # All others are equally likely.
             place = int(places[n] * len(free))
             out, free[place] = free[place], free[-1]
             free.pop()

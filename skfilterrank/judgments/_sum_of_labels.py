@@ -65,7 +65,7 @@ class SumOfLabels:
             most = np.inf if self.plain.k is None else self.plain.k
             n_shown = np.minimum(pool.lengths, most)
             self.first = self.first / n_shown[pool.run, pool.codes[pool.row]]
-        # Entries that count for nothing, such as those below the cut, are left out of all sums.
+        # Entries without an effect, such as those below the cut-off, are left out of all sums.
         shown = (self.first != 0) | (self.slope != 0)
         self.first, self.slope = self.first[shown], self.slope[shown]
         self.row, self.run = pool.row[shown], pool.run[shown]
@@ -131,7 +131,7 @@ class SumOfLabels:
         counts = counts.astype(np.int64)
         base = int(2 ** (62 / counts.shape[1]))
         if counts.max(initial=0) < base:
-            # Rows as one number each, of which different ones are found in a tenth of the time.
+            # Each row becomes one number; distinct numbers are found in a tenth of the time.
             bases = base ** np.arange(counts.shape[1])
             inverse, keys = pd.factorize(counts @ bases, sort=True)
             counts = keys[:, None] // bases % base
@@ -147,32 +147,22 @@ class SumOfLabels:
 
     @cached_property
     def _columns(self):
-        """Matrix that adds up labels that act alike, and a count of each gain that is ignored."""
-        n_grades = len(self.grades)
-        _, first, number = np.unique(self.grades, return_index=True, return_inverse=True)
-        alike, one = np.zeros((n_grades, n_grades)), np.zeros(n_grades)
-        expected, column = self._scale(self._probes), None
+        """Matrix that adds up labels of one share, and a count of 1 for those without a share.
 
-        def is_same(probes):
-            return np.allclose(self._scale(probes), expected, rtol=1e-12, atol=1e-15)
-
-        for place, grade in enumerate(first):
-            other = self._probes.copy()
-            other[:, grade] = 1
-            if is_same(other):
-                one[grade] = 1
-                continue
-            other[:, grade] = 0
-            if column is not None:
-                other[:, column] += self._probes[:, grade]
-            if column is None or not is_same(other):
-                column = grade
-            alike[number == place, column] = 1
-        return alike, one
+        Labels stay apart where the scale tells some of one share apart, or counts those without.
+        """
+        _, first, number = np.unique(self.shares, return_index=True, return_inverse=True)
+        identity = np.eye(len(self.shares))
+        alike = identity[first[number]] * (self.shares != 0)[:, None]
+        one = identity[first][self.shares[first] == 0].sum(axis=0)
+        same = self._scale(self._probes), self._scale((self._probes @ alike + one).astype(int))
+        if np.allclose(*same, rtol=1e-12, atol=1e-15):
+            return alike, one
+        return identity, 0.0 * one
 
     @cached_property
     def _probes(self):
-        """Some numbers of labels of each grade."""
+        """Numbers of labels of each grade, with which properties of the scale are tested."""
         random_state = np.random.RandomState(0)
         shape = 50, len(self.grades)
         many = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
@@ -248,11 +238,11 @@ class SumOfLabels:
         effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
         scale, slope, offset, offset_slope, correction = self._scales(given)
         centred = _centred(slope, probabilities, pool)
-        # Effect of a document's label on both the sum and its scale.
+        # Joint effect of a document's label on the sum and on its scale.
         joint = (probabilities * self.shares * centred).sum(axis=1)
         base = offset + scale * total
         base += _per_query(effect, np.where(is_known, 0.0, joint), pool)
-        # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
+        # Means of scales contain their curvature, which pairs of labels add later: subtract it.
         curvature, variance, missing = correction
         base -= total * curvature * variance
         shift = _centred(offset_slope, probabilities, pool)
@@ -303,9 +293,9 @@ class SumOfLabels:
     def _scales(self, prediction):
         """Compute mean scale and offset of each query under drawn labels, and their slopes.
 
-        Slopes are what one more label of a grade changes. Last: what the square of a change of the
-        scale, as its slope has it, adds to the change; the variance of the scale by what is wrong
-        with the predictions of a query; and what labels missing from the drawn ones add to it.
+        A slope is the change by one more label of a grade. The last item has the curvature of the
+        scale along its slope, the variance of the scale by errors of a query's predictions, and the
+        change of the scale by labels that are expected, but missing from the drawn ones.
         """
         n_queries, n_grades = len(self.pool.queries), len(self.grades)
         if self.is_linear:
