@@ -652,6 +652,16 @@ def test_bad_documents_and_labels(X, y, message):
         LabelPredictor().fit(X, y, groups=["q"] * 2)
 
 
+def test_documents_are_of_one_kind(T):
+    numbers = np.zeros((2, 3))
+    with pytest.raises(InputError, match="X must hold texts, as in fit"):
+        LabelPredictor().fit(*parts(T)).predict(numbers, ["heat"] * 2)
+    with pytest.raises(InputError, match="X must hold no texts, as in fit"):
+        LabelPredictor().fit(np.eye(4), [1, 0, 1, 0], ["heat"] * 4).predict(
+            ["a", "b"], ["heat"] * 2
+        )
+
+
 def test_queries_are_needed_and_a_document_counts_once(T):
     with pytest.raises(ValueError, match="groups is missing"):
         LabelPredictor().fit(T["text"], T["label"].to_numpy())
