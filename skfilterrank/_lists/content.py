@@ -60,9 +60,7 @@ def by_content(
         The key of each query of `index`; queries are numbered by it.
     """
     keys = keys_of_queries(index, hashes, *labels)
-    number = np.empty(len(keys), dtype=np.int64)
-    number[np.argsort(keys)] = np.arange(len(keys))
-    return GroupIndex.from_groups(number[index.codes()]), keys
+    return index.renumbered(np.argsort(keys)), keys
 
 
 def keys_of_queries(index: GroupIndex, hashes: np.ndarray, *labels: np.ndarray) -> np.ndarray:

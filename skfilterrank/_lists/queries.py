@@ -142,7 +142,16 @@ class GroupIndex:
     def by_first_row(self) -> "GroupIndex":
         """Return the same queries, numbered in the order of their first rows."""
         first = self.starts if self.order is None else self.order[self.starts]
-        return GroupIndex.from_groups(np.argsort(np.argsort(first))[self.codes()])
+        return self.renumbered(np.argsort(first))
+
+    def renumbered(self, queries: np.ndarray) -> "GroupIndex":
+        """Return the same queries in another order, numbered from 0."""
+        numbers = np.arange(self.n_queries)
+        if self.order is None:
+            return GroupIndex(numbers, self.sizes[queries], self.starts[queries], None, self.n_rows)
+        number = np.empty_like(numbers)
+        number[queries] = numbers
+        return GroupIndex.from_groups(number[self.codes()])
 
     def row_order(self) -> np.ndarray:
         """Return the row numbers query by query, queries in the order of their ids."""
