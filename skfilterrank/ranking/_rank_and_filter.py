@@ -341,9 +341,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.estimator_ = self.estimator if self._is_prefit else rows.fit_on(self.estimator)
             threshold.fit()
         else:
-            how = {"splits": None, "calibrates": threshold.is_calibrated}
+            calibrates, splits = threshold.is_calibrated, None
             if not self._is_prefit:
-                how["splits"] = split_rows(self, rows, calibrates=threshold.is_calibrated)
+                splits = split_rows(self, rows, calibrates=calibrates)
+            how: dict[str, Any] = {"splits": splits, "calibrates": calibrates}
             # Each split is fitted and scored, and the final model is fitted.
             tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
             self.estimator_, more = tuning.estimator, np.empty((len(tuning.scores), 0))
