@@ -249,6 +249,9 @@ def _reader(data, value):
         return None
     if isinstance(data, pd.DataFrame):
         return lambda: data
+    if value == "label" and isinstance(getattr(data, "qrels", None), pd.DataFrame):
+        # Results that hold judgments, such as completed ones.
+        return lambda: data.qrels
     if is_frame(data):
         return partial(_of_polars, data)
     if hasattr(data, "collect_schema"):

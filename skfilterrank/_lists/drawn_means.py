@@ -89,7 +89,8 @@ def drawn_means(means: np.ndarray, deviations: np.ndarray, n_queries) -> DrawnMe
         of_queries = degrees * n_queries / (n_queries + 2) * (1 - share)
         combined = 1 / (share**2 / max(n_sets - 1, 1) + 1 / of_queries)
     # Without a spread of the draws the interval is the usual one of a mean over queries.
-    degrees = np.where(between > 0, combined, degrees)
+    # Below one degree of freedom, quantiles say nothing.
+    degrees = np.where(between > 0, np.maximum(combined, 1.0), degrees)
     return found._replace(degrees=np.where((within == 0) & (between > 0), n_sets - 1, degrees))
 
 

@@ -13,13 +13,13 @@ def _of(values):
 
 
 def test_rules_of_rubin_by_hand():
-    found = _of(np.array([[0.2, 0.4, 0.6], [0.4, 0.4, 0.7]]))
-    # The variances of the three queries are 0.04 and 0.03, the means 0.4 and 0.5.
-    within, between = (0.04 / 3 + 0.03 / 3) / 2, (1 + 1 / 2) * (2 * 0.05**2)
+    found = _of(np.array([[0.2, 0.4, 0.6] * 2, [0.3, 0.4, 0.65] * 2]))
+    # The variances of the six queries are 0.032 and 0.026, the means 0.4 and 0.45.
+    within, between = (0.032 / 6 + 0.026 / 6) / 2, (1 + 1 / 2) * (2 * 0.025**2)
     share = between / (within + between)
-    of_queries = (2 + 1) / (2 + 3) * 2 * (1 - share)
+    of_queries = (5 + 1) / (5 + 3) * 5 * (1 - share)
     degrees = 1 / (1 / ((2 - 1) / share**2) + 1 / of_queries)
-    assert found.mean == pytest.approx(0.45)
+    assert found.mean == pytest.approx(0.425)
     assert found.share_of_draws == pytest.approx(share)
     assert found.degrees == pytest.approx(degrees)
     for (low, high), df, variance in (
@@ -27,7 +27,13 @@ def test_rules_of_rubin_by_hand():
         (found.interval_of_these(0.9), 1, between),
     ):
         width = stats.t.ppf(0.95, df) * variance**0.5
-        assert (low, high) == pytest.approx((0.45 - width, 0.45 + width))
+        assert (low, high) == pytest.approx((0.425 - width, 0.425 + width))
+
+
+def test_there_is_at_least_one_degree_of_freedom():
+    """Two queries of nearly equal values have far less than one by the formula."""
+    found = _of(np.array([[0.2, 0.2001], [0.4, 0.4001], [0.3, 0.3]]))
+    assert found.degrees == 1
 
 
 def test_equal_sets_have_the_interval_of_one():
