@@ -157,8 +157,8 @@ def complete_qrels(
     Warns
     -----
     DataWarning
-        If fewer than 50 labels are known; about labels by machines in `qrels`, queries of the runs
-        without judgments, and documents that no run returns.
+        If fewer than 50 labels are known, or labels of one query alone; about labels by machines in
+        `qrels`, queries of the runs without judgments, and documents that no run returns.
 
     See Also
     --------
@@ -184,10 +184,11 @@ def complete_qrels(
     --------
     >>> import pandas as pd
     >>> from skfilterrank.judgments import complete_qrels
-    >>> docnos = [f"d{i}" for i in range(100)]
-    >>> run = pd.DataFrame({"qid": "1", "docno": docnos, "score": range(100, 0, -1)})
+    >>> docnos, qids = [f"d{i}" for i in range(100)], ["1", "2"] * 50
+    >>> run = pd.DataFrame({"qid": qids, "docno": docnos, "score": range(100, 0, -1)})
     >>> other = run.assign(score=[-((37 * i) % 100) for i in range(100)])
-    >>> qrels = pd.DataFrame({"qid": "1", "docno": docnos[:60], "label": [1] * 20 + [0] * 40})
+    >>> labels = [1] * 20 + [0] * 40
+    >>> qrels = pd.DataFrame({"qid": qids[:60], "docno": docnos[:60], "label": labels})
     >>> completed = complete_qrels(qrels, {"a": run, "b": other}, n_draws=2, random_state=0)
     >>> completed
     <CompletedQrels: 2 label sets of 40 documents, learned from 60 judged documents>
@@ -426,6 +427,13 @@ def _warn_of(completed) -> None:
         warn_user(
             f"only {counted(completed.n_judged, 'document')} are judged: drawn labels then order "
             f"systems, but values may be far off. Judge at least {FEW_LABELS} to report values.",
+            DataWarning,
+        )
+    judged = completed.qrels["draw"].isna() & completed.qrels["label"].notna()
+    if completed.qrels["qid"][judged].nunique() < 2:
+        warn_user(
+            "all labels are of one query: the sets cannot show how much a model of other queries "
+            "would differ, so that intervals are too narrow. Judge documents of more queries.",
             DataWarning,
         )
     if completed.n_not_returned:

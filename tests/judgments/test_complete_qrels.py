@@ -11,6 +11,7 @@ from label_sets import label_sets
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import complete_qrels, rank_table
+from skfilterrank.metrics import evaluate_runs
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +87,22 @@ def test_every_document_of_the_runs_has_a_label_in_every_set(collection, complet
     assert set(table["judged_by"][table["draw"].notna()]) == {"drawn"}
     assert completed.n_judged == len(judged) == 80
     assert repr(completed).startswith(f"<CompletedQrels: 20 label sets of {len(returned)} doc")
+
+
+def test_the_result_itself_is_judgments(collection, completed):
+    runs = collection[1]
+    expected = evaluate_runs(completed.to_frame(), runs, "ap")
+    pd.testing.assert_frame_equal(evaluate_runs(completed, runs, "ap").means, expected.means)
+
+
+@pytest.mark.filterwarnings("ignore:only 19 documents are judged")
+def test_labels_of_one_query_are_warned_of(collection):
+    judged, runs, *_ = collection
+    query = judged[judged["qid"] == judged["qid"].iloc[0]]
+    labels = (np.arange(len(query)) % 2).astype(int)
+    runs = {name: run[run["qid"] == query["qid"].iloc[0]] for name, run in runs.items()}
+    with pytest.warns(DataWarning, match="all labels are of one query"):
+        complete_qrels(query.assign(label=labels), runs, n_draws=2, random_state=0)
 
 
 def test_likely_documents_get_high_labels_more_often(collection, completed):
