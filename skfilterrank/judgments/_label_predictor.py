@@ -222,10 +222,10 @@ class LabelPredictor(BaseEstimator):
 
         Raises
         ------
-        InputError
-            If labels are invalid, such as -1 among integers; if no row is judged, a document (index
-            level "docno" of X) occurs twice in a query, a column of X holds ids, no text has a
-            term, or a parameter is out of range.
+        ValueError
+            If labels are no finite numbers, no row is judged, a document (index level "docno" of X)
+            occurs twice in a query, a column of X holds ids, no text has a term, or a parameter is
+            out of range.
 
         Warns
         -----

@@ -28,7 +28,7 @@ from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
-# Hint for wrongly guessed names of the budget.
+# Seeds are below it.
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
 # Number of queries that a process gets at a time, since most are ranked faster than they are sent.
