@@ -16,7 +16,6 @@ from skfilterrank.metrics import (
     evaluate_runs,
     make_ranking_scorer,
     ndcg_score,
-    register_with_ir_measures,
     values_of_run,
 )
 
@@ -62,18 +61,6 @@ def test_every_door(unjudged_label, tmp_path):
         pd.testing.assert_frame_equal(found, expected)
     scores = score_systems(path, {"x": RUN, "y": RUN}, MEASURES, **said)
     assert {name: each.means["x"] for name, each in scores.items()} == expected.mean().to_dict()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("unjudged_label", [None, "trec", -1])
-def test_through_ir_measures(unjudged_label):
-    ir_measures = pytest.importorskip("ir_measures")
-    measure = register_with_ir_measures().inferred_ap(unjudged_label=unjudged_label)
-    names = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
-    table = pd.DataFrame(qrels().to_dict("list")).rename(columns=names)
-    found = ir_measures.calc_aggregate([measure], table, RUN.rename(columns=names))
-    expected = values_of_run(marked(unjudged_label), RUN, "infAP", unjudged_label=None)
-    assert found[measure] == expected["infAP"].mean()
 
 
 def told(function):

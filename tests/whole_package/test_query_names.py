@@ -81,13 +81,14 @@ TWO = {
     for rule in ("ratio", "harm")
 }
 LEARNED = LearnedThreshold("ndcg_f@3", cv=3, random_state=0)
-EVERY = THRESHOLDS | {"learned": LEARNED} | TWO
+BY_DAY = {"learned": LEARNED} | TWO
+EVERY = THRESHOLDS | BY_DAY
 
 
-# Thresholds of one score are among the estimators above; what they compare is looked at by night.
+# Other thresholds of one score are among the estimators above; what they compare is for the night.
 @pytest.mark.parametrize(
     "name",
-    [name if name in TWO else pytest.param(name, marks=pytest.mark.nightly) for name in EVERY],
+    [*BY_DAY, *(pytest.param(name, marks=pytest.mark.nightly) for name in THRESHOLDS)],
 )
 def test_thresholds(rows, name):
     y, scores, hide, groups = rows
