@@ -84,14 +84,15 @@ class Pool:
             # Half of the labels each; what the first chose, the second does not need.
             first, second = how.split(" and ")
             mask = self.judged(first, share / 2, seed)
-            place = np.where(mask, -1, self._selector(second, seed).ranking_)
+            place = np.where(mask, -1, self.selector(second, seed).ranking_)
             order = pd.Series(place).groupby(self.queries).rank(method="first").to_numpy()
             sizes = pd.Series(place).groupby(self.queries).transform("size").to_numpy()
             return order <= np.maximum(1, np.floor(share * sizes + 0.5))
-        mask[self._selector(how, seed).select(share=share)] = True
+        mask[self.selector(how, seed).select(share=share)] = True
         return mask
 
-    def _selector(self, how, seed):
+    def selector(self, how, seed):
+        """A fitted selector by name."""
         groups = self.queries
         if how == "pooling":
             return PoolingSelector().fit(self.ranks)
