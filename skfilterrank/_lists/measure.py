@@ -343,7 +343,7 @@ class Measure:
 
         changes: dict[str, Any] = {"additive": None, "of_set": None, "own_reading": own}
         if own.drops_unjudged and self.reads == "none":
-            # Whether a document is judged is known from its label.
+            # The label tells if a document is judged.
             changes["reads"] = "shown"
         if own.ties is not None:
             # The first rule is the default.

@@ -71,7 +71,7 @@ class Steps(NamedTuple):
             own = np.repeat(queries, np.count_nonzero(is_step, axis=1))
             found.append((entries.keys_of(-keys[is_step]), own, values[:, 1:][is_step]))
         keys, queries, losses = map(np.concatenate, zip(*found))
-        # Of steps of a query at equal keys, the last counts.
+        # The last of a query's steps at equal keys counts.
         is_last = np.append((keys[1:] != keys[:-1]) | (queries[1:] != queries[:-1]), True)
         keys, queries, losses = (each[is_last[: len(keys)]] for each in (keys, queries, losses))
         everything[queries] = losses

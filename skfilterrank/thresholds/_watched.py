@@ -1,4 +1,4 @@
-"""What a monitor watches: risks, each with a sequential test, and a certified threshold."""
+"""Objects of a monitor: risks, each with a sequential test, and a certified threshold."""
 
 from collections import Counter
 from copy import copy

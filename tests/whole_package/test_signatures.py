@@ -49,6 +49,8 @@ ORDERS = [
 BY_PLACE = {
     # As of scikit-learn's splitters.
     "n_splits",
+    # As of LabelPredictor.sample, which is named for it.
+    "n_draws",
     *("X", "y", "groups", "ax", "input_features", "scores", "n_per_query", "method", "measure"),
     *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
     *(
