@@ -82,8 +82,8 @@ def letor(folder, n_features, forbid):
         groups = np.concatenate([part.groups for part in parts])
         chosen = np.random.RandomState(seed).permutation(np.unique(groups))[: options.queries]
         rows = np.isin(groups, chosen)
-        X, y = X[rows], y[rows]
-        yield from five_folds(*forbid(X, y), groups[rows], seed)
+        X, y = forbid(X[rows], y[rows])
+        yield from five_folds(X, y, groups[rows], seed)
 
     return splits
 

@@ -358,7 +358,7 @@ class LabelPredictor(BaseEstimator):
         _warn_of_left(chances[:, 0], index)
         return chances
 
-    def sample(self, n_draws: int = 20, random_state=None) -> np.ndarray:
+    def sample(self, n_draws: int = 20, *, random_state=None) -> np.ndarray:
         """Draw complete label sets of the rows in `fit`.
 
         Parameters

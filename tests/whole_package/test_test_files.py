@@ -19,6 +19,7 @@ ELSEWHERE = {
     "cli/_types.py": "cli/test_parser.py",
     "cli/judging.py": "cli/test_complete.py",
     "datasets/_loaders.py": "datasets/test_trec.py",
+    "judgments/_document_vectors.py": "judgments/test_label_predictor.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
     "thresholds/_list_learner.py": "thresholds/test_learned.py",
     "thresholds/_list_models.py": "thresholds/test_learned.py",
