@@ -109,7 +109,7 @@ def test_fit_transform_is_fit_and_predict(n_labels, params):
     np.testing.assert_allclose(found[hidden], at_once[hidden], rtol=1e-12)
     again = clone(predictor).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(again.transform(X, y), at_once)
-    np.testing.assert_array_equal(again.sample(3, 0), fitted.sample(3, 0))
+    np.testing.assert_array_equal(again.sample(3, random_state=0), fitted.sample(3, random_state=0))
     loaded = pickle.loads(pickle.dumps(predictor))
     np.testing.assert_array_equal(loaded.predict(X, y.index), found)
     chances = fitted.predict_proba(X, y.index)
