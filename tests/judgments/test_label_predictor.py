@@ -207,7 +207,7 @@ class TestPairs:
             LabelPredictor(model="pairs").fit(X, y).predict_proba(X, y.index).tolist()
         )
         known = y.notna().to_numpy()
-        assert (few.sample(3, 0)[:, known] == y.to_numpy()[known]).all()
+        assert (few.sample(3, random_state=0)[:, known] == y.to_numpy()[known]).all()
 
     @pytest.mark.parametrize(
         ("params", "message"),
