@@ -23,7 +23,7 @@ from skfilterrank._lists.checks import (
     check_random_state,
     is_hashable,
 )
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 
 _COUNTED = {
     "n_chars": r".",
@@ -42,6 +42,26 @@ def _pandas(X):
     """Return a table, or a column, of pandas."""
     check_container(X)
     return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
+def _column(X, name) -> pd.Series:
+    """Return a column of a table by its name."""
+    if not (isinstance(X, pd.DataFrame) and is_hashable(name) and name in X.columns):
+        has = brief_list(list(X.columns)) if isinstance(X, pd.DataFrame) else type(X).__name__
+        raise InputError(
+            f"X must be a table with the column {brief(name)}, got {has}. Rename a column of X, or "
+            "pass the name of another one."
+        )
+    return X[name]
+
+
+def _pairs_of_columns(same) -> list:
+    """Return the pairs of columns in `same`."""
+    pairs = as_list(same, "same", "pairs of columns")
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"same must hold pairs of columns, got {brief(pair)}.")
+    return pairs
 
 
 def _text(column):
@@ -221,9 +241,10 @@ class TextSimilarity(TransformerMixin, BaseEstimator):
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
         """Learn the vocabulary from the document and the distinct query texts of `X`."""
-        columns, X = [self.document, *self.query_text], _pandas(X)
+        query_text = as_list(self.query_text, "query_text", "column names")
+        columns, X = [self.document, *query_text], _pandas(X)
         # A query's text occurs in all its rows, but counts once for the idf.
-        texts = np.concatenate([_text(X[column]).unique() for column in columns])
+        texts = np.concatenate([_text(_column(X, column)).unique() for column in columns])
         chars = {"analyzer": "char_wb", "ngram_range": (3, 4), "min_df": 2}
         self.words_ = _fit_tfidf(texts, columns)
         self.chars_ = _fit_tfidf(texts, columns, **chars)
@@ -233,13 +254,13 @@ class TextSimilarity(TransformerMixin, BaseEstimator):
         """Return the similarities, ndarray of shape (n_samples, 3 * n_query_columns)."""
         check_is_fitted(self)
         X = _pandas(X)
-        document = _text(X[self.document])
+        document = _text(_column(X, self.document))
         words, chars = self.words_.transform(document), self.chars_.transform(document)
         present = words.astype(bool).astype(float)
         idf = sparse.diags_array(self.words_.idf_**2)
         out = []
         for column in self.query_text:
-            text = _text(X[column])
+            text = _text(_column(X, column))
             query_words = self.words_.transform(text)
             query_present = query_words.astype(bool).astype(float) @ idf
             covered = _row_dot(present, query_present)
@@ -262,9 +283,9 @@ def equal_columns(X, pairs) -> pd.DataFrame:
 
 def _equal(X, a, b):
     """Return 1.0 where column `a` equals column `b` and neither is missing."""
-    known = (X[a].notna() & X[b].notna()).to_numpy()
+    known = (_column(X, a).notna() & _column(X, b).notna()).to_numpy()
     # Converted to objects, so that columns of different types can be compared.
-    left, right = (X[c].to_numpy(dtype=object)[known] for c in (a, b))
+    left, right = (_column(X, c).to_numpy(dtype=object)[known] for c in (a, b))
     equal = np.zeros(len(X))
     equal[known] = left == right
     return equal
@@ -274,7 +295,7 @@ def numeric_columns(X) -> pd.DataFrame:
     """Return numbers, their signed logarithm, and whether they are missing (counted as 0)."""
     out = {}
     for column in X.columns:
-        values = pd.to_numeric(X[column]).to_numpy(dtype=float, na_value=np.nan)
+        values = pd.to_numeric(_column(X, column)).to_numpy(dtype=float, na_value=np.nan)
         missing = ~np.isfinite(values)
         values = np.where(missing, 0.0, values)
         out[column] = values
@@ -324,11 +345,11 @@ class ListFeatures(ColumnFeatures):
     def fit(self, X, y=None) -> Self:
         """Learn the vocabulary for the similarities within a list."""
         X = _pandas(X)
-        self.words_ = _fit_tfidf(_text(X[self.document]), self.document)
+        self.words_ = _fit_tfidf(_text(_column(X, self.document)), self.document)
         return super().fit(X)
 
     def _features(self, X):
-        codes, _ = pd.factorize(X[self.query])
+        codes, _ = pd.factorize(_column(X, self.query))
         if (codes < 0).any():
             raise InputError(
                 f"column {brief(self.query)} must name the query of each row, got "
@@ -337,7 +358,7 @@ class ListFeatures(ColumnFeatures):
         if self.order is None:
             order = np.argsort(codes, kind="stable")
         else:
-            order = np.lexsort((pd.factorize(X[self.order], sort=True)[0], codes))
+            order = np.lexsort((pd.factorize(_column(X, self.order), sort=True)[0], codes))
         # Work on rows sorted by list and place; neighbours are then adjacent rows.
         lists = _Lists(codes[order])
         out = {
@@ -346,7 +367,7 @@ class ListFeatures(ColumnFeatures):
             "relative_place": _divide(lists.place, np.maximum(lists.size - 1, 1)),
             "is_last": (lists.place == lists.size - 1).astype(float),
         }
-        text = _text(X[self.document]).iloc[order]
+        text = _text(_column(X, self.document)).iloc[order]
         for name, column in _statistics(text).items():
             values = column.to_numpy()
             mean = lists.sum(values) / lists.size
@@ -355,7 +376,7 @@ class ListFeatures(ColumnFeatures):
             out[f"{name}_next"] = lists.shift(values, -1)
             out[f"{name}_before"] = lists.shift(values, 1)
         out |= self._similarities(text, lists)
-        for a, b in self.same:
+        for a, b in _pairs_of_columns(self.same):
             out |= _same_features(X.iloc[order], a, b, lists)
         inverse = np.argsort(order)
         return pd.DataFrame({name: values[inverse] for name, values in out.items()})
@@ -378,7 +399,7 @@ def _same_features(X, a, b, lists):
     equal = _equal(X, a, b)
     earlier = lists.cumsum(equal) - equal
     total = lists.sum(equal)
-    value, _ = pd.factorize(X[a], use_na_sentinel=False)
+    value, _ = pd.factorize(_column(X, a), use_na_sentinel=False)
     pair = pd.DataFrame({"list": lists.codes, "value": value})
     occurrences = pair.groupby(["list", "value"])["value"]
     before = occurrences.cumcount().to_numpy(dtype=float)
@@ -508,10 +529,7 @@ def make_text_features(
         if not all(is_hashable(name) for name in names):
             raise InputError(f"{argument} must be names of columns, got {brief(names)}.")
     query_text, numeric, categorical = several.values()
-    pairs = as_list(same, "same", "pairs of columns")
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"same must hold pairs of columns, got {brief(pair)}.")
+    pairs = _pairs_of_columns(same)
     of_pairs = [name for pair in pairs for name in pair]
     vectors = TextVectors(n_components=n_components if dense else None, random_state=random_state)
     transformers: list[tuple] = [("text", vectors, document)]
