@@ -34,6 +34,9 @@ _RANK, _VECTOR = "rank in ", "vector "
 # Number of judged documents of either kind, relevant or not, from which labels are drawn. From
 # three judged documents, 73 of 75 became relevant.
 MIN_ROWS = 5
+# Number of labels from which they order systems better than `rank_systems` does without labels, as
+# benchmarks/results/drawn_labels.md measures it.
+MIN_LABELS = 30
 # Number of labels from which values, and not only the order of systems, mean something.
 FEW_LABELS = 50
 
@@ -148,9 +151,10 @@ def complete_qrels(
     Raises
     ------
     ValueError
-        If fewer than five documents are judged relevant, or fewer than five not relevant; if no
-        document of the runs is unjudged; if the runs, documents, topics or machine labels have no
-        id of the judgments' queries; if ids occur twice, or a parameter is out of range.
+        If fewer than 30 documents are judged, fewer than five of them relevant, or fewer than five
+        not relevant; if no document of the runs is unjudged; if the runs, documents, topics or
+        machine labels have no id of the judgments' queries; if ids occur twice, or a parameter is
+        out of range.
     TypeError
         If `documents` or `topics` are of another kind.
 
@@ -300,11 +304,12 @@ def _check_enough(labels) -> None:
     """Raise if people judged too few documents to learn from."""
     n_relevant = int((labels > 0).sum())
     n_others = len(labels) - n_relevant
-    if min(n_relevant, n_others) < MIN_ROWS:
+    if min(n_relevant, n_others) < MIN_ROWS or len(labels) < MIN_LABELS:
         raise InputError(
             f"qrels holds labels of {n_relevant} relevant and {n_others} other documents by "
-            f"people, but {MIN_ROWS} of each are needed to draw labels. Judge more documents, "
-            "which 'skfilterrank select' chooses, or evaluate with 'drop' for unjudged documents."
+            f"people, but {MIN_LABELS} are needed to draw labels, and {MIN_ROWS} of each kind. "
+            "Judge more documents, which 'skfilterrank select' chooses. Fewer labels order systems "
+            "worse than rank_systems, which needs none."
         )
 
 

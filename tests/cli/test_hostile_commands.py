@@ -16,7 +16,7 @@ from skfilterrank.io import read_letor, read_qrels, read_run
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
 RUN += b"3 Q0 a 1 5 x\n3 Q0 c 2 4 x\n"
-ENOUGH = QRELS + b"".join(b"%d 0 a 1\n%d 0 c 0\n" % (qid, qid) for qid in range(4, 9))
+ENOUGH = QRELS + b"".join(b"%d 0 a 1\n%d 0 c 0\n" % (qid, qid) for qid in range(4, 20))
 TEXTS = b'{"docno": "a", "text": "some words"}\n{"docno": "c", "text": "other words"}\n'
 JUDGED = QRELS + b"3 0 a 0\n3 0 c 1\n"
 SCORES = b"run,qid,ap\nr,1,0.5\nr,2,0.25\ns,1,0.5\ns,2,0.25\n"

@@ -45,12 +45,15 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+QUERIES = [str(number) for number in range(1, 16)]
+
+
 @pytest.fixture
-def five_queries(files):
-    """Runs of five queries, of which enough documents are judged to complete the labels."""
+def many_queries(files):
+    """Runs of 15 queries, of which enough documents are judged to complete the labels."""
     for name in RUNS:
         run = Path(f"{name}.run").read_text().splitlines()
-        lines = [f"{qid}{line[1:]}\n" for qid in "12345" for line in run if line[0] == "1"]
+        lines = [f"{qid}{line[1:]}\n" for qid in QUERIES for line in run if line[0] == "1"]
         Path(f"{name}.run").write_text("".join(lines))
 
 
@@ -153,16 +156,16 @@ SAVED = {
 }
 
 
-@pytest.mark.filterwarnings("default:only 1\\d documents are judged")
+@pytest.mark.filterwarnings("default:only 45 documents are judged")
 @pytest.mark.parametrize("how", SAVED.values(), ids=SAVED)
-def test_every_reader_takes_the_filled_table(five_queries, run, how):
+def test_every_reader_takes_the_filled_table(many_queries, run, how):
     run("select", "a.run", "b.run", *TEXTS, "--out", "judge.csv")
     labels = {"d1": "yes", "d2": "no", "d5": "no"}
     fill("judge.csv", labels, **how)
     qrels = read_qrels("judged.csv", gains={"no": 0, "yes": 1})
-    assert len(qrels) == 30
+    assert len(qrels) == 90
     found = qrels.dropna().set_index(["qid", "docno"])["label"]
-    assert found.to_dict() == {(q, d): labels[d] == "yes" for q in "12345" for d in labels}
+    assert found.to_dict() == {(q, d): labels[d] == "yes" for q in QUERIES for d in labels}
     write_qrels("judged.txt", qrels.dropna())
     runs, texts = ["a.run", "b.run"], ["--docs", "docs.jsonl", "--out", "-"]
     for words in ("evaluate {} a.run -m ap", "compare {} a.run b.run -m ap"):
@@ -173,9 +176,9 @@ def test_every_reader_takes_the_filled_table(five_queries, run, how):
     assert code == 0
 
 
-@pytest.mark.filterwarnings("default:only 1\\d documents are judged")
-def test_complete_takes_gains_of_numbers(five_queries, run):
-    lines = [f"{qid} 0 d1 4\n{qid} 0 d2 1\n{qid} 0 d3 1\n" for qid in "12345"]
+@pytest.mark.filterwarnings("default:only 45 documents are judged")
+def test_complete_takes_gains_of_numbers(many_queries, run):
+    lines = [f"{qid} 0 d1 4\n{qid} 0 d2 1\n{qid} 0 d3 1\n" for qid in QUERIES]
     Path("codes.txt").write_text("".join(lines))
     words = ["complete", "codes.txt", "a.run", "b.run", "--n-draws", "2", "--out", "-", "--gains"]
     assert "1,d1,0,people,\n1,d2,2,people,\n1,d3,2,people,\n" in run(*words, "4=0,1=2")[1]
@@ -365,12 +368,12 @@ def test_bad_arguments(files, run, arguments, message):
     assert sorted(Path().iterdir()) == before
 
 
-def test_completing_a_table_in_python(five_queries, run):
+def test_completing_a_table_in_python(many_queries, run):
     run("select", "a.run", *TEXTS, "--out", "judge.csv")
     fill("judge.csv", {"d1": "yes", "d2": "no"})
     qrels = read_qrels("judged.csv", gains={"no": 0, "yes": 1})
-    with pytest.warns(match="only 10 documents are judged"):
+    with pytest.warns(match="only 30 documents are judged"):
         completed = complete_qrels(qrels, ["a.run"], random_state=0)
     judges = completed.to_frame()["judged_by"].value_counts()
-    assert judges["people"] == 10
+    assert judges["people"] == 30
     assert judges["drawn"] == 20 * completed.n_drawn > 0

@@ -95,10 +95,10 @@ def test_the_result_itself_is_judgments(collection, completed):
     pd.testing.assert_frame_equal(evaluate_runs(completed, runs, "ap").means, expected.means)
 
 
-@pytest.mark.filterwarnings("ignore:only 19 documents are judged")
+@pytest.mark.filterwarnings("ignore:only 30 documents are judged")
 def test_labels_of_one_query_are_warned_of(collection):
     judged, runs, *_ = collection
-    query = judged[judged["qid"] == judged["qid"].iloc[0]]
+    query = collection[4][lambda rows: rows["qid"] == judged["qid"].iloc[0]][:30]
     labels = (np.arange(len(query)) % 2).astype(int)
     runs = {name: run[run["qid"] == query["qid"].iloc[0]] for name, run in runs.items()}
     with pytest.warns(DataWarning, match="all labels are of one query"):
@@ -282,6 +282,8 @@ def test_few_labels_order_only(collection, completed):
         found = complete_qrels(judged.sample(49, random_state=0), runs, random_state=0, n_draws=2)
     assert found.is_order_only
     assert not completed.is_order_only
+    with pytest.raises(InputError, match=r"but 30 are needed .* rank_systems, which"):
+        complete_qrels(judged.sample(29, random_state=0), runs)
 
 
 def test_a_sample_loses_its_probabilities(collection):
