@@ -38,8 +38,11 @@ _SYSTEMS = {**_ROWS, "y_scores": SYSTEMS}
 _POSITIONS = {"positions": [1, 4, 6]}
 _OF_RUNS = {"runs": RUNS, "qrels": QRELS, "measures": ["ap", "ndcg_f@2"]}
 # Eleven texts of one query, of which ten are judged.
-_TEXTS = pd.DataFrame({"qid": "a", "docno": list("abcdefghijk"), "label": [*[0, 1] * 5, NAN]})
-_TEXTS["text"] = ["a dog", "the cat"] * 5 + ["a cat"]
+# Enough labels for complete_qrels.
+_TEXTS = pd.DataFrame({"qid": [*"ab"] * 16, "docno": range(32), "label": [0, 0, 1, 1] * 8})
+_TEXTS = _TEXTS.astype({"docno": str, "label": float})
+_TEXTS.loc[31, "label"] = NAN
+_TEXTS["text"] = ["a dog", "the dog", "the cat", "a cat"] * 8
 _FEW = {"n_resamples": 100}
 _SAMPLE = {
     "runs": RUNS,
@@ -162,7 +165,7 @@ CALLS = {
     "thresholds.threshold_curve": _LISTS,
     "thresholds.trade_off_curve": _LISTS,
     "judgments.complete_qrels": {
-        "runs": {"first": _TEXTS[["qid", "docno"]].assign(score=range(11))},
+        "runs": {"first": _TEXTS[["qid", "docno"]].assign(score=range(32))},
         "qrels": _TEXTS[["qid", "docno", "label"]],
         "documents": _TEXTS[["docno", "text"]],
     },
