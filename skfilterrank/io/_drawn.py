@@ -62,6 +62,12 @@ def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
             f"{_named(rows, first[pair])} has a drawn label in {n_of_each[pair]} of {n_draws} "
             "draws: each needs one in every draw, or one without a draw."
         )
+    if (is_empty := is_drawn & np.isnan(rows.values)).any():
+        row = int(is_empty.argmax())
+        raise InputError(
+            f"{_named(rows, row)} has no label in draw {rows.draws[row]}: each drawn document "
+            "needs one in every draw."
+        )
     labels = np.empty((n_draws, len(first)))
     labels[:, pairs[~is_drawn]] = rows.values[~is_drawn]
     labels[draws, pairs[is_drawn]] = rows.values[is_drawn]

@@ -30,7 +30,7 @@ from skfilterrank.judgments._ranked_pool import judges_of
 _SHOWN = 5
 _KEY = ["qid", "docno"]
 # Beginnings of the names of columns.
-_RANK, _VECTOR = "rank in ", "vector "
+_RANK, _MACHINE, _VECTOR = "rank in ", "label by ", "vector "
 # Number of judged documents of either kind, relevant or not, from which labels are drawn. From
 # three judged documents, 73 of 75 became relevant.
 MIN_ROWS = 5
@@ -61,8 +61,7 @@ class CompletedQrels(Result):
     columns : tuple of str
         Names of the columns that labels were predicted from, as of :class:`PairFeatures`.
     n_not_returned : int
-        Number of documents that stay unjudged because no run returns them: those of the judgments
-        without a label, and those of `documents`.
+        Number of documents of the judgments that stay unjudged, because no run returns them.
     n_without_text : int
         Number of documents of runs or judgments that `documents` lacks, or has no text of.
     unknown_queries : list of str
@@ -216,7 +215,7 @@ def complete_qrels(
             "no document of the runs is unjudged: name the label that means unjudged in "
             "read_qrels(qrels, unjudged_label=), or pass runs with other documents."
         )
-    X, n_lacking, others = _table_of_pairs(pairs, ranks, documents, topics, machine_qrels)
+    X, n_lacking = _table_of_pairs(pairs, ranks, documents, topics, machine_qrels)
     queries = pd.factorize(pairs.get_level_values("qid"))[0]
     X, rows, keys = _in_order_of_content(X, queries, labels)
     vectors = [name for name in X if name.startswith(_VECTOR)]
@@ -247,7 +246,7 @@ def complete_qrels(
         n_drawn=int(np.count_nonzero(is_drawn)),
         n_draws=n_draws,
         columns=tuple(features.get_feature_names_out().tolist()),
-        n_not_returned=others.union(table["docno"][table["label"].isna()]).nunique(),
+        n_not_returned=table["docno"][table["label"].isna()].nunique(),
         n_without_text=n_lacking,
         unknown_queries=unknown,
     )
@@ -314,16 +313,13 @@ def _check_enough(labels) -> None:
 
 
 def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
-    """Return what is known of each pair, and the documents that lack on either side.
-
-    These are the number of documents of pairs without a text, and the ids of documents of no pair.
-    """
+    """Return what is known of each pair, and the number of documents of pairs without a text."""
     if topics is not None and documents is None:
         raise InputError("topics are compared with documents: pass documents, too, or no topics.")
     X = ranks.reindex(pairs).reset_index(drop=True)
     X.columns = pd.Index([f"{_RANK}{name}" for name in ranks])
     machines = {
-        f"label by {name}": labels.reindex(pairs).to_numpy(dtype=np.float64)
+        f"{_MACHINE}{name}": labels.reindex(pairs).to_numpy(dtype=np.float64)
         for name, labels in judges_of(machine_qrels).items()
     }
     if absent := [name for name, labels in machines.items() if np.isnan(labels).all()]:
@@ -331,7 +327,7 @@ def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
             f"machine_qrels has no {absent[0]} of a document of the runs: bring queries and "
             "documents to one form first."
         )
-    parts, n_lacking, others = [X, pd.DataFrame(machines, X.index)], 0, pd.Index([], dtype=object)
+    parts, n_lacking = [X, pd.DataFrame(machines, X.index)], 0
     for name, table, key in (("documents", documents, "docno"), ("topics", topics, "qid")):
         if table is None:
             continue
@@ -345,11 +341,10 @@ def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
             )
         if key == "docno":
             n_lacking = ids[lacks.any(axis=1)].nunique()
-            others = columns.index[~columns.index.isin(ids)]
         parts.append(found)
     if topics is not None and "text" not in parts[2]:
         raise InputError("topics are compared with texts, but documents holds vectors of numbers.")
-    return pd.concat(parts, axis=1), n_lacking, others
+    return pd.concat(parts, axis=1), n_lacking
 
 
 def _columns_of(table, name, key) -> pd.DataFrame:
@@ -394,15 +389,17 @@ def _columns_of(table, name, key) -> pd.DataFrame:
 
 
 def _in_order_of_content(X, queries, labels):
-    """Sort rows, and the columns of runs, by content, so that names and orders do not count.
+    """Sort rows, and columns of one kind, by content, so that names and orders do not count.
 
     Returns the table, the numbers of the sorted rows, and a hash of the content of each row.
     """
-    names = [name for name in X if name.startswith(_RANK)]
-    ranks, others = X[names].to_numpy(), X.drop(columns=names)
-    in_any_order = hash_rows(np.sort(ranks, axis=1))
-    of_runs = [hash_rows(own, in_any_order).sum() for own in ranks.T]
-    X = X[[*(names[place] for place in np.argsort(of_runs, kind="stable")), *others]]
+    kinds = [[name for name in X if name.startswith(kind)] for kind in (_RANK, _MACHINE, _VECTOR)]
+    in_any_order = hash_rows(np.sort(X[kinds[0]].to_numpy(), axis=1))
+    names = []
+    for kind in kinds:
+        contents = [hash_rows(X[name].to_numpy(), in_any_order).sum() for name in kind]
+        names += [kind[place] for place in np.argsort(contents, kind="stable")]
+    X = X[[*names, *X.columns.difference(names, sort=False)]]
     keys = hash_rows(X)
     rows, _ = rows_by_content(GroupIndex.from_groups(queries), keys, labels)
     return X.iloc[rows].reset_index(drop=True), rows, keys[rows]
@@ -421,7 +418,7 @@ def _label_sets(judged, pairs, drawn) -> pd.DataFrame:
     table = pd.concat([common, sets], ignore_index=True)
     table["draw"] = pd.array(draws, dtype="Int64")
     table.loc[draws < 0, "draw"] = pd.NA
-    if (table["label"] % 1 == 0).all():
+    if (table["label"] % 1 == 0).all() and table["label"].abs().max() < 2**53:
         table = table.astype({"label": np.int64})
     return mark_as_said(table)
 

@@ -309,6 +309,9 @@ class LabelPredictor(BaseEstimator):
     def predict(self, X, groups=None) -> np.ndarray:
         """Predict the label of every row.
 
+        With ``model="pairs"``, the rows of `fit` are predicted with all labels known, also their
+        own. Take :meth:`fit_transform` for these.
+
         Parameters
         ----------
         X : list of str, array-like, sparse matrix or DataFrame of n_rows rows

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_numbers, count_rows
+from skfilterrank._lists.checks import as_list, check_numbers, count_rows, is_hashable
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._selector import is_texts
@@ -101,8 +101,10 @@ class PairFeatures(TransformerMixin, BaseEstimator):
       the query.
 
     Standardised columns are cut at 6 standard deviations; missing numbers become the mean. No
-    column of a row of `fit` depends on the row's own label, but by the common scale. Time and
-    memory are linear in the number of queries; similarities are computed query by query.
+    column of a row of `fit` depends on the row's own label, but by the common scale. What the other
+    labels of a query sum up to still tells the own one, if all sums are known: a linear model
+    cannot use that, but trees can, and rank unjudged documents worse for it. Time and memory are
+    linear in the number of queries; similarities are computed query by query.
 
     Examples
     --------
@@ -270,9 +272,11 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             X = pd.DataFrame({"text": pd.Series(list(X), dtype=object)})
         elif not isinstance(X, pd.DataFrame):
             X = pd.DataFrame(np.asarray(X)).infer_objects()
-        ranks = [] if self.ranks is None else list(self.ranks)
+        if isinstance(self.ranks, str):
+            raise InputError(f"ranks must be a list of columns of X, got {brief(self.ranks)}.")
+        ranks = [] if self.ranks is None else as_list(self.ranks, "ranks", "columns of X")
         vectors = [] if self.similarity is None or callable(self.similarity) else self.similarity
-        if isinstance(vectors, str):
+        if isinstance(vectors, str) or not all(map(is_hashable, vectors)):
             raise InputError(
                 "similarity must be a function of two parts of X, a list of columns, or None, got "
                 f"{brief(vectors)}."
@@ -332,7 +336,11 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         if callable(self.similarity):
             return _Documents(parts.X, None, self.similarity)
         if parts.vectors is not None:
-            return _Documents(normalize(parts.vectors))
+            vectors = parts.vectors
+            # A document without a vector is similar to none.
+            return _Documents(
+                normalize(vectors if sparse.issparse(vectors) else np.nan_to_num(vectors))
+            )
         if parts.texts is not None:
             return _Documents(self._terms.tfidf.transform(parts.counts), parts.texts[0])
         if parts.ranks is not None:

@@ -99,7 +99,7 @@ def test_what_lacks_is_told(complete, folder):
     (folder / "few.csv").write_text("docno,text\n1-0,wing\n1-1,heat\nx,other\n")
     _, err = complete("--docs", "few.csv")
     assert "148 documents without a text in few.csv" in err
-    assert "1 document that no run returns: left unjudged" in err
+    assert "no run returns" not in err
 
 
 def test_columns_by_name_and_joined(complete, folder):

@@ -263,6 +263,10 @@ def test_bad_input_is_named(change, message):
 
 def test_a_similarity_of_another_kind_is_named():
     X, y, groups = _pairs()
+    with pytest.raises(InputError, match="ranks must be a list of columns of X, got 'words'"):
+        PairFeatures(ranks="words").fit(["a", "b"], [0, 1], groups=[1, 1])
+    with pytest.raises(InputError, match="similarity must be a function of two parts of X"):
+        PairFeatures(similarity=np.eye(2)).fit(["a", "b"], [0, 1], groups=[1, 1])
     with pytest.raises(InputError, match="similarity must be a function of two parts of X"):
         _fitted(X, y, groups, similarity="cosine")
     with pytest.raises(InputError, match=r"similarity must return a matrix of 15 rows and"):
