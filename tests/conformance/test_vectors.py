@@ -17,7 +17,9 @@ OF_RULE = {key: [each for each in ALL if each["rule"] == key] for key in BOOK["r
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", [rule for rule in BOOK["rules"] if rule not in NOT_OURS])
-@pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+@pytest.mark.filterwarnings(
+    "ignore:.*some gains are below 0", "ignore:queries without a judged document"
+)
 def test_the_library_follows(rule):
     for vector in OF_RULE[rule]:
         if vector["error"]:
