@@ -1,4 +1,4 @@
-"""Warnings about runs: unjudged documents, ties, and the query's own document."""
+"""Warnings about runs: documents without a label, ties, and the query's own document."""
 
 from typing import NamedTuple
 
@@ -16,19 +16,24 @@ _KIN = ("any_forbidden", "forbidden", "ndcg_f", "ndcg_min")
 _MOST_UNJUDGED, _MOST_TIED, _MANY_OWN, _MOST_NAMED = 0.5, 0.9, 0.25, 5
 # Least number of documents, and of queries, for a warning of ties and of own documents.
 _LEAST_DOCUMENTS, _LEAST_QUERIES = 20, 5
+# Share of undrawn documents above which a run gets a warning, and the depth down to which they
+# count: below it, a table of ranks that was cut leaves documents undrawn on purpose.
+_MOST_UNDRAWN, _DRAWN_DEPTH = 0.01, 10
 
 
 class RunDoubts(NamedTuple):
     """Shares of a run, from 0 to 1; 0 where there are too few documents or queries to tell.
 
     `unjudged` is the share of unjudged documents among those that a misled measure counts, `tied`
-    of retrieved documents whose score another one of the query has, and `own` of queries whose
-    first document has the id of the query.
+    of retrieved documents whose score another one of the query has, `own` of queries whose first
+    document has the id of the query, and `undrawn` of documents without a label in drawn label
+    sets among the first 10 of each query.
     """
 
     unjudged: float = 0.0
     tied: float = 0.0
     own: float = 0.0
+    undrawn: float = 0.0
 
 
 NO_DOUBTS = RunDoubts()
@@ -44,7 +49,8 @@ def doubts_of(aligned, misled) -> RunDoubts:
     )
     if n_answered >= _LEAST_QUERIES:
         own = aligned.n_own_first / n_answered
-    return RunDoubts(unjudged_share(aligned, misled), tied, own)
+    undrawn = 0.0 if aligned.draws is None else _unlabelled_share(aligned, _DRAWN_DEPTH)
+    return RunDoubts(unjudged_share(aligned, misled), tied, own, undrawn)
 
 
 def _n_tied(aligned):
@@ -73,6 +79,19 @@ def warn_of_doubts(doubts: dict, misled, ties, own="warn") -> None:
         warn_user(
             f"the first document has the id of the query itself in many queries of {owned}: pass "
             "own='drop' to leave such documents out, or own='keep' if they are answers.",
+            DataWarning,
+        )
+
+
+def warn_of_undrawn(doubts: dict, unjudged) -> None:
+    """Warn of runs that the draw of labels has not seen; `doubts` holds RunDoubts by name."""
+    if isinstance(unjudged, str) and unjudged == "drop":
+        return
+    if late := _named({name: each.undrawn for name, each in doubts.items()}, _MOST_UNDRAWN):
+        warn_user(
+            f"documents among the first {_DRAWN_DEPTH} of queries have neither a judged nor a "
+            f"drawn label in {late}. They count as not relevant, so values come out too low: draw "
+            "the labels again with these runs in complete_qrels.",
             DataWarning,
         )
 
@@ -110,14 +129,17 @@ def misled_measure(wanted, labels, gains, unjudged):
 
 def unjudged_share(aligned, parsed) -> float:
     """Compute the unjudged share of an AlignedRun's documents down to the measure's cut-off."""
-    if parsed is None:
-        return 0.0
+    return 0.0 if parsed is None else _unlabelled_share(aligned, parsed.k)
+
+
+def _unlabelled_share(aligned, k):
+    """Compute the share without a label of the first `k` documents of each query, or of all."""
     index = aligned.index
     is_seen = aligned.y_score > -np.inf
-    if parsed.k is not None:
+    if k is not None:
         # The rows of a query are sorted by score.
         places = np.arange(len(is_seen)) - np.repeat(index.starts, index.sizes)
-        is_seen &= places < parsed.k
+        is_seen &= places < k
     n_seen = np.count_nonzero(is_seen)
     # A drawn label is one, in each of its sets.
     labels = aligned.label_sets[0]

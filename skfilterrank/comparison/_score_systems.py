@@ -16,7 +16,13 @@ from skfilterrank._lists.positions import (
     preference_matrix,
     relevant_positions,
 )
-from skfilterrank._lists.run_doubts import RunDoubts, doubts_of, misled_measure, warn_of_doubts
+from skfilterrank._lists.run_doubts import (
+    RunDoubts,
+    doubts_of,
+    misled_measure,
+    warn_of_doubts,
+    warn_of_undrawn,
+)
 from skfilterrank._lists.words import (
     collecting_warnings,
     in_parallel,
@@ -92,7 +98,8 @@ def score_systems(
     Warns
     -----
     DataWarning
-        If most documents of a run are unjudged, as by :func:`skfilterrank.metrics.evaluate_runs`.
+        If most documents of a run are unjudged, or drawn label sets lack some, as by
+        :func:`skfilterrank.metrics.evaluate_runs`.
 
     See Also
     --------
@@ -145,10 +152,11 @@ def score_systems(
     for name, (scores, said) in zip(named, bar):
         repeat_warnings(said)
         results[name] = scores
+    doubts = {name: each.doubts for name, each in results.items()}
     if index is not None:
         misled = misled_measure(wanted, index.labels, gains, unjudged)
-        doubts = {name: each.doubts for name, each in results.items()}
         warn_of_doubts(doubts, misled, ties, index.own)
+    warn_of_undrawn(doubts, unjudged)
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_queries=()) for name, each in results.items()}

@@ -27,6 +27,7 @@ from skfilterrank._lists.run_doubts import (
     doubts_of,
     misled_measure,
     warn_of_doubts,
+    warn_of_undrawn,
 )
 from skfilterrank._lists.words import (
     MISSING,
@@ -66,7 +67,8 @@ class RunEvaluation(Result):
         Queries of the run that are not in the judgments; not in `values`.
     doubts : RunDoubts
         Shares of unjudged documents among those that nDCG_f or a related measure counts, of tied
-        documents, and of queries whose first document has the id of the query.
+        documents, of queries whose first document has the id of the query, and of documents that
+        drawn label sets lack.
     error : ValueError, OSError or None
         Error that stopped the evaluation of the run, with ``on_error="yield"``; else None.
     """
@@ -192,7 +194,9 @@ def evaluate_runs(
         forbidden, and more than half of the documents that the measure looks at are unjudged: they
         count as gain 0, so a list without judged documents has the value of an empty list. If more
         than nine tenths of a run's documents have the score of another one of their query, so that
-        the order of ids decides. If the first document of many queries is the query itself.
+        the order of ids decides. If the first document of many queries is the query itself. If more
+        than one in a hundred of a run's documents, among the first 10 of each query, have no label
+        in drawn label sets: draw them again with this run.
 
     See Also
     --------
@@ -289,6 +293,7 @@ def iter_evaluations(
             measures, qrels.labels, params.get("gains"), params.get("unjudged", "zero")
         )
         warn_of_doubts(doubts, misled, params.get("ties", "docno"), qrels.own)
+    warn_of_undrawn(doubts, params.get("unjudged", "zero"))
 
 
 def _shown(evaluations, n_runs):
@@ -352,12 +357,12 @@ def _evaluate_named(name, run, index, measures, params, path=None):
             aligned, values = _evaluate(index, run, measures, **params)
     except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
-    doubts = NO_DOUBTS
+    misled = None
     if index is not None:
         misled = misled_measure(
             measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
         )
-        doubts = doubts_of(aligned, misled)
+    doubts = doubts_of(aligned, misled)
     return RunEvaluation(name, values, aligned.missing_queries, aligned.unjudged_queries, doubts)
 
 

@@ -129,6 +129,7 @@ def test_missing_queries():
         assert filled.select(systems=["run1"], queries=["3"]).draws.tolist() == [[[value]]] * 6
 
 
+@pytest.mark.filterwarnings("ignore:documents among the first 10 of queries have neither")
 def test_a_query_that_is_undefined_in_a_set_is_missing_in_all():
     table = _table(n_queries=7)
     of_seven = [("7", "d5", d % 2, "drawn", d) for d in range(N_DRAWS)]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import evaluate_runs, iter_evaluations
@@ -197,8 +198,33 @@ def test_drawn_labels_are_no_machine_labels():
     with pytest.warns(DataWarning, match="holds 15 labels, of which machines gave 15"):
         found = evaluate_runs(table, runs, "ap")
     pd.testing.assert_frame_equal(found.per_draw, wanted.per_draw)
-    dropped = evaluate_runs(table, runs, "ap", predicted="drop")
+    with pytest.warns(DataWarning, match="neither a judged nor a drawn label in 3 of 3 runs"):
+        dropped = evaluate_runs(table, runs, "ap", predicted="drop")
     assert (dropped.condensed == 0).all(axis=None)
+
+
+@pytest.mark.parametrize("measure", [evaluate_runs, score_systems])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_run_without_drawn_labels_is_named(measure, n_jobs):
+    table, runs = _table(), _runs()
+    late = runs["run0"].copy()
+    # Two of the eight documents of each query are new.
+    late.loc[late["score"] > 6, "docno"] = "new" + late["docno"]
+    index = QrelsIndex(table, may_have_draws=True)
+    aligned = {name: index.align(run) for name, run in (runs | {"late": late}).items()}
+    for qrels, given in ((table, runs | {"late": late}), (None, aligned)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            measure(qrels, given, "ap", n_jobs=n_jobs)
+        assert [each.category for each in caught] == [DataWarning]
+        said = str(caught[0].message)
+        assert "nor a drawn label in 1 of 4 runs ('late' 25%)" in said
+        assert "draw the labels again with these runs in complete_qrels" in said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        measure(table, runs, "ap", n_jobs=n_jobs)
+        # Documents without a label do not count.
+        measure(table, {"late": late}, "ap", unjudged="drop", n_jobs=n_jobs)
 
 
 def test_what_cannot_be_combined():
