@@ -127,10 +127,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     held_out_ : DataFrame
         The measure of held-out queries by the threshold and by three answers that need no model, as
         in :class:`skfilterrank.thresholds.TunedThreshold`. `fit` warns unless the threshold is
-        better than each of them by a standard error of the difference.
+        better than each of them by a standard error of the difference. Not set with a
+        CertifiedThreshold, nor where `threshold` is None, a number or a FixedThreshold.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, and the
-        values of `held_out_`.
+        values of `held_out_`; with "better" also which answer was kept. Not set where `threshold`
+        is None, a number or a FixedThreshold; without held-out values with a CertifiedThreshold.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Quantiles (5 % and 95 %) of the sizes of the lists on which the threshold was chosen.
     measure_ : str

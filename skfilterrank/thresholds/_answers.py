@@ -128,7 +128,8 @@ def shown_in_words(gains: np.ndarray, shown: np.ndarray) -> str:
     )
 
 
-def compared_in_words(table: pd.DataFrame, measure: str) -> str:
-    """Say the values of the threshold and of the answers that need no model."""
+def compared_in_words(table: pd.DataFrame, measure: str, kept: str | None) -> str:
+    """Say the values of the threshold and of the answers, and which was kept if one was chosen."""
     own, *others = (f"{name} {value:.3f}" for name, value in table["value"].items())
-    return f"; {measure} of held-out queries: {own}, {', '.join(others)}"
+    words = f"; {measure} of held-out queries: {own}, {', '.join(others)}"
+    return words if kept is None else f"{words}; kept: {kept}"

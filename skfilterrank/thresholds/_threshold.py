@@ -262,9 +262,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         _warn_if_few_weigh(judged.lists.weights)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, values)
-        self._compare(judged, parsed, found, entries, values)
+        answer = self._compare(judged, parsed, found, entries, values)
         if (table := vars(self).get("held_out_")) is not None:
-            self.summary_ += compared_in_words(table, self.measure_)
+            kept = None if self.keep_if is None else answer or "threshold"
+            self.summary_ += compared_in_words(table, self.measure_, kept)
         return self
 
     def _find_level(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
@@ -291,19 +292,19 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             judged.scores, shown > -np.inf, sizes, has_scale=judged.watches_scale
         )
 
-    def _compare(self, judged, parsed, found, entries, values):
-        """Compare with answers that need no model; take the best one or warn."""
+    def _compare(self, judged, parsed, found, entries, values) -> str | None:
+        """Compare with answers that need no model; take the best one and return it, or warn."""
         if judged.clusters.min() == judged.clusters.max():
-            return
+            return None
         if entries is not None:
             values = held_out_values(judged, self.cut_, found.keys, entries)
         self.held_out_, level = compared(judged, parsed, values, self.caps_.most)
         answer = better_answer(self.held_out_)
         if answer is None:
-            return
+            return None
         if self.keep_if is None:
             warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)
-            return
+            return None
         levels = {EVERYTHING: (ByScore(), -np.inf), NOTHING: (ByScore(), np.inf)}
         self.cut_, self.level_ = levels.get(answer, (ByPlace(), level))
         # The other columns of `fit` come again, and do not matter.
@@ -314,6 +315,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self._describe(judged, shown)
         (values,) = values_shown(judged.lists, parsed, shown > -np.inf)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
+        return answer
 
     def _describe_folds(self, judged, parsed, entries, values):
         """Measure each fold of cross-validation, and store its curve."""
@@ -718,7 +720,7 @@ class Threshold(BaseThreshold):
         Of at most 10,000 queries; not set for a single one.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, and the
-        values of `held_out_`.
+        values of `held_out_`. With ``keep_if="better"`` also which answer was kept.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles.
     calibration_ : Calibration

@@ -233,7 +233,7 @@ class TunedThreshold(BaseThreshold):
         not set for a single one.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, and the
-        values of `held_out_`.
+        values of `held_out_`. With ``keep_if="better"`` also which answer was kept.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes, and `check` too.
     calibration_ : Calibration

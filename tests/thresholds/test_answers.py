@@ -158,6 +158,17 @@ def test_a_summary_in_a_line(data):
     ).format(*shares, *values)
 
 
+def test_a_summary_says_what_was_kept(data):
+    X, y, groups, scores = data
+    kept = TunedThreshold("ndcg_f@3", keep_if="better").fit(scores, y, groups=groups)
+    assert kept.summary_.endswith("; kept: threshold")
+    X = np.random.default_rng(0).normal(size=X.shape)
+    model = RankAndFilter(LogisticRegression(), "better", measure="ndcg_f@3")
+    model.fit(X, y, groups=groups)
+    best = model.held_out_["value"].iloc[1:].idxmax()
+    assert model.summary_.endswith(f"; kept: {best}")
+
+
 def test_more_queries_than_are_compared():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(12_000), 2)
