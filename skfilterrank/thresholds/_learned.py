@@ -168,7 +168,8 @@ class LearnedThreshold(BaseThreshold):
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     random_state : int, RandomState or None, default=None
-        Seed of the models.
+        Seed of the models. Pass an int for results that can be repeated: with None each fit draws
+        other seeds, and the factor can change by much if queries are few.
     n_jobs : int or None, default=None
         Number of folds that are fitted in parallel, as in joblib.
     verbose : int, default=0

@@ -111,6 +111,25 @@ def test_hidden_rows_ties_and_short_lists():
     np.testing.assert_array_equal(again, shown[order])
 
 
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_ids_of_queries_and_the_order_of_rows_do_not_matter(seed):
+    rng = np.random.RandomState(seed)
+    groups = np.repeat(np.arange(16), rng.randint(1, 7, 16))
+    scores, y = rng.randn(len(groups)), rng.randint(-1, 3, len(groups)).astype(float)
+    # Some lists have equal content.
+    scores, y, groups = np.tile(scores, 2), np.tile(y, 2), np.append(groups, groups + 16)
+    y[:5] = np.arange(5) % 2
+    cut = LearnedThreshold("ndcg_f@3", cv=3, random_state=0)
+    shown = cut.fit(scores, y, groups=groups).predict(scores, groups=groups)
+    level, value = cut.level_, cut.best_score_
+    for _ in range(2):
+        renamed, order = rng.permutation(32)[groups], rng.permutation(len(scores))
+        cut.fit(scores[order], y[order], groups=renamed[order])
+        np.testing.assert_array_equal(cut.predict(scores, groups=renamed), shown)
+        assert (cut.level_, cut.best_score_) == (level, value)
+
+
 def test_one_query_and_one_kind():
     cut = LearnedThreshold("dcg", estimator=QUICK)
     assert cut.fit([3.0, 2, 1], [1, 1, 1], groups=[0, 0, 0]).rank([1.0], [0]).tolist() == [1]
