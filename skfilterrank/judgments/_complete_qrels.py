@@ -23,7 +23,7 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import mark_as_said, read_qrels, refuse_draws
 from skfilterrank.judgments._drawn_labels import depth_offset, rows_by_content, sample_labels
-from skfilterrank.judgments._pair_features import PairFeatures
+from skfilterrank.judgments._pair_features import PairFeatures, as_text
 from skfilterrank.judgments._rank_table import as_rank_table
 from skfilterrank.judgments._ranked_pool import judges_of
 
@@ -375,7 +375,7 @@ def _columns_of(table, name, key) -> pd.DataFrame:
     kinds = ("query", "text") if key == "qid" else ("text",)
     if texts := [column for column in kinds if column in columns]:
         found = columns[texts[:1]].astype(object)
-        return found.where(found.notna(), "").astype(str).astype(object).set_axis(kinds[:1], axis=1)
+        return as_text(found).set_axis(kinds[:1], axis=1)
     try:
         numbers = columns.astype(np.float64)
     except (TypeError, ValueError):

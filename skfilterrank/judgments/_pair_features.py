@@ -288,7 +288,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         others = X.drop(columns=[*ranks, *vectors])
         numbers = others.select_dtypes(["number", "bool"])
         words = others.drop(columns=numbers.columns)
-        words = words.astype(object).where(words.notna(), "").astype(str)
+        words = as_text(words)
         queries = words.pop(_QUERY).to_numpy(object) if _QUERY in words else None
         if queries is not None and not words.shape[1]:
             raise InputError(
@@ -460,6 +460,13 @@ class _Terms:
             cosine[rows] = (documents @ vectors[number].T).toarray()[:, 0]
             bm25[rows] = (weights[texts] @ terms[number].T).toarray()[:, 0]
         return [cosine, _in_query(cosine, index), _in_query(bm25, index)]
+
+
+def as_text(table) -> pd.DataFrame:
+    """Return a table of texts as objects, empty where missing; half an emoji is kept, too."""
+    cells = table.astype(object).where(table.notna(), "").to_numpy(object)
+    texts = np.array([[str(cell) for cell in row] for row in cells], dtype=object)
+    return pd.DataFrame(texts.reshape(table.shape), table.index, table.columns, dtype=object)
 
 
 def _matrix(table) -> np.ndarray | None:

@@ -159,6 +159,13 @@ def test_order_of_machines_and_vectors_does_not_count(collection):
     pd.testing.assert_series_equal(found, again)
 
 
+def test_half_an_emoji_in_a_text_is_no_error(collection, completed):
+    judged, runs, texts, topics, _ = collection
+    odd = texts | {min(texts): f"\ud83d {texts[min(texts)]}"}
+    found = _quietly(judged, runs, odd, topics, random_state=0)
+    assert (found.n_drawn, found.n_without_text) == (completed.n_drawn, completed.n_without_text)
+
+
 def test_a_document_without_a_vector_is_counted(collection):
     judged, runs, texts, *_ = collection
     vectors = pd.DataFrame({"docno": list(texts), "x": range(len(texts)), "y": 1.0})
