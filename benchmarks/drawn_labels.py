@@ -275,7 +275,7 @@ def few_labels(options):
                         yield {**row, "way": "no label", "measure": measure, **found}
                     try:
                         # The number of labels that is needed is what this part measures.
-                        with mock.patch.object(_complete_qrels, "MIN_LABELS", 0):
+                        with mock.patch.object(_complete_qrels, "_MIN_LABELS", 0):
                             values = drawn_values(part, judged, seed)
                     except ValueError:
                         # Too few labels of a kind.

@@ -269,7 +269,7 @@ class Measure:
 
     @property
     def sign(self) -> float:
-        """Return 1, or -1 if lower values are better."""
+        """Sign of the measure: 1, or -1 if lower values are better."""
         return 1.0 if self.greater_is_better else -1.0
 
     def is_zero_or_one(self, k: int | None) -> bool:

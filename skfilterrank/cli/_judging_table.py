@@ -18,7 +18,6 @@ from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import listed, progress, refuse, tell
 from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import refuse_draws
 
 _KEY = ["qid", "docno"]
 _ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
@@ -107,7 +106,10 @@ def _judged(given):
         return pd.DataFrame({"qid": [], "docno": [], "label": []}).set_index(_KEY)
     rows = _inputs.read_labels(given.judged, _reading(given))
     if "draw" in rows:
-        refuse_draws("--judged")
+        raise InputError(
+            "--judged holds drawn label sets (column 'draw'): give the judgments before complete, "
+            "in which people judged each document once."
+        )
     rows = _inputs.without_machines(rows, given.judged)
     if isinstance(given.gains, dict):
         # A gain of NaN means that nobody judged.

@@ -314,11 +314,6 @@ class LabelOptions:
         """Label that was given as unjudged, or None."""
         return None if self.unjudged_label == "warn" else self.unjudged_label
 
-    @property
-    def written_unjudged(self):
-        """Label that is written for unjudged documents, or None."""
-        return -1 if self.unjudged_label == "trec" else self.said_unjudged
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions(LabelOptions):

@@ -95,6 +95,11 @@ def evaluate(
     notes = Notes()
     values = notes.of_values(evaluations)
     if per_query:
+        if has_draws:
+            output.tell(
+                "the values of queries are means over drawn label sets; what the draws add to an "
+                "error is not in them. To compare runs, give compare the drawn labels"
+            )
         sections = (queries_section(run, mean, format, missing) for run, mean in values)
     elif has_draws:
         sections = sections_of_draws(values, level, format, missing)

@@ -80,14 +80,16 @@ def order_systems(
 ) -> SystemOrder:
     r"""Combine the orders of systems for the single queries into one order.
 
-    Each query orders the systems by their values, and the size of a difference does not count. Use
-    this function for preferences such as lexirecall, whose means over queries have little meaning,
-    or if queries with large differences should not dominate.
+    Each query orders the systems by their values, and the size of a difference does not count,
+    except by "safe", which adds standardised means. Use this function for preferences such as
+    lexirecall, whose means over queries have little meaning, or if queries with large differences
+    should not dominate.
 
     Parameters
     ----------
     scores : SystemScores, or what :meth:`SystemScores.of` reads
-        Values of at least two systems. Only the order of the systems for each query is used.
+        Values of at least two systems. Except by "safe", only the order of the systems for each
+        query is used.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     method : {"win_rate", "borda", "copeland", "mc4", "safe"}, default="win_rate"

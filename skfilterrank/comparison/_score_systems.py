@@ -287,9 +287,10 @@ def _score_run(name, path, run, index, precision, wanted, params):
         positions = None
         if len(valued) < len(wanted):
             if aligned.draws is not None:
+                preferences = [text for text in wanted if text not in valued]
                 raise InputError(
                     "qrels holds drawn label sets (column 'draw'), over which preferences cannot "
-                    f"be averaged: take another measure than {brief_list(wanted.keys() - valued)}."
+                    f"be averaged: take another measure than {brief_list(preferences)}."
                 )
             positions = relevant_positions(
                 aligned.y_true,

@@ -377,8 +377,8 @@ def refuse_draws(argument):
     """Raise for drawn label sets where one label for each document is needed."""
     raise InputError(
         f"{argument} holds drawn label sets (column 'draw'), but one label of each document is "
-        "needed. Pass the set of one draw, or the judgments before complete_qrels; evaluate_runs, "
-        "compare_systems, score_systems and order_systems take all sets."
+        "needed. Pass the set of one draw, or the judgments before complete_qrels; evaluate_runs "
+        "and score_systems take all sets."
     )
 
 

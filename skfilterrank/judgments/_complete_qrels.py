@@ -33,12 +33,12 @@ _KEY = ["qid", "docno"]
 _RANK, _MACHINE, _VECTOR = "rank in ", "label by ", "vector "
 # Number of judged documents of either kind, relevant or not, from which labels are drawn. From
 # three judged documents, 73 of 75 became relevant.
-MIN_ROWS = 5
-# Number of labels from which they order systems better than `rank_systems` does without labels, as
-# benchmarks/results/drawn_labels.md measures it.
-MIN_LABELS = 30
-# Number of labels from which values, and not only the order of systems, mean something.
-FEW_LABELS = 50
+_MIN_ROWS = 5
+# Number of labels after pooling from which they order systems better than `rank_systems` does
+# without labels, as benchmarks/results/drawn_labels.md measures it; at random it takes 100.
+_MIN_LABELS = 30
+# Number of labels after pooling from which values, and not only orders, mean something.
+_FEW_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +61,7 @@ class CompletedQrels(Result):
     columns : tuple of str
         Names of the columns that labels were predicted from, as of :class:`PairFeatures`.
     n_not_returned : int
-        Number of documents of the judgments that stay unjudged, because no run returns them.
+        Number of pairs of query and document that stay unjudged, because no run returns them.
     n_without_text : int
         Number of documents of runs or judgments that `documents` lacks, or has no text of.
     unknown_queries : list of str
@@ -89,11 +89,6 @@ class CompletedQrels(Result):
         drawn, judged = counted(self.n_drawn, "document"), counted(self.n_judged, "judged document")
         return f"{counted(self.n_draws, 'label set')} of {drawn}, learned from {judged}"
 
-    @property
-    def is_order_only(self) -> bool:
-        """True if fewer than 50 labels are known: they order systems, but give no values."""
-        return self.n_judged < FEW_LABELS
-
 
 def complete_qrels(
     qrels,
@@ -110,9 +105,8 @@ def complete_qrels(
     """Draw labels, several times, for the documents of runs that nobody judged.
 
     One model of all judged pairs of query and document gives each unjudged document the chance of
-    each label; labels are drawn by these chances. Values of the label sets, their mean and their
-    spread are what :func:`skfilterrank.metrics.evaluate_runs` and
-    :func:`skfilterrank.comparison.compare_systems` make of the table.
+    each label; labels are drawn by these chances. :func:`skfilterrank.metrics.evaluate_runs` and
+    :func:`skfilterrank.comparison.score_systems` take the table, and give means over the sets.
 
     Parameters
     ----------
@@ -246,7 +240,7 @@ def complete_qrels(
         n_drawn=int(np.count_nonzero(is_drawn)),
         n_draws=n_draws,
         columns=tuple(features.get_feature_names_out().tolist()),
-        n_not_returned=table["docno"][table["label"].isna()].nunique(),
+        n_not_returned=int(table["label"].isna().sum()),
         n_without_text=n_lacking,
         unknown_queries=unknown,
     )
@@ -303,10 +297,10 @@ def _check_enough(labels) -> None:
     """Raise if people judged too few documents to learn from."""
     n_relevant = int((labels > 0).sum())
     n_others = len(labels) - n_relevant
-    if min(n_relevant, n_others) < MIN_ROWS or len(labels) < MIN_LABELS:
+    if min(n_relevant, n_others) < _MIN_ROWS or len(labels) < _MIN_LABELS:
         raise InputError(
             f"qrels holds labels of {n_relevant} relevant and {n_others} other documents by "
-            f"people, but {MIN_LABELS} are needed to draw labels, and {MIN_ROWS} of each kind. "
+            f"people, but {_MIN_LABELS} are needed to draw labels, and {_MIN_ROWS} of each kind. "
             "Judge more documents, which 'skfilterrank select' chooses. Fewer labels order systems "
             "worse than rank_systems, which needs none."
         )
@@ -375,6 +369,11 @@ def _columns_of(table, name, key) -> pd.DataFrame:
     kinds = ("query", "text") if key == "qid" else ("text",)
     if texts := [column for column in kinds if column in columns]:
         found = columns[texts[:1]].astype(object)
+        if any(not pd.api.types.is_scalar(cell) for cell in found.iloc[:, 0]):
+            raise InputTypeError(
+                f"{name} must hold texts, got {brief(found.iloc[0, 0])}: give vectors as a "
+                "DataFrame with a column 'docno' and a column for each number."
+            )
         return as_text(found).set_axis(kinds[:1], axis=1)
     try:
         numbers = columns.astype(np.float64)
@@ -425,10 +424,10 @@ def _label_sets(judged, pairs, drawn) -> pd.DataFrame:
 
 def _warn_of(completed) -> None:
     """Warn of few labels, and of documents that stay unjudged."""
-    if completed.is_order_only:
+    if completed.n_judged < _FEW_LABELS:
         warn_user(
             f"only {counted(completed.n_judged, 'document')} are judged: drawn labels then order "
-            f"systems, but values may be far off. Judge at least {FEW_LABELS} to report values.",
+            f"systems, but values may be far off. Judge at least {_FEW_LABELS} to report values.",
             DataWarning,
         )
     judged = completed.qrels["draw"].isna() & completed.qrels["label"].notna()

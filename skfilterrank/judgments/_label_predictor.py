@@ -5,7 +5,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
@@ -37,7 +36,7 @@ from skfilterrank.judgments._document_vectors import (
     refuse_ids,
     usual_vectorizer,
 )
-from skfilterrank.judgments._drawn_labels import rows_by_content, sample_labels
+from skfilterrank.judgments._drawn_labels import rows_by_content, sample_labels, usual_classifier
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._predictor_models import fit_pairs, fit_queries
 from skfilterrank.judgments._selector import (
@@ -68,11 +67,11 @@ class LabelPredictor(BaseEstimator):
         documents. "pairs": one classifier for all queries, of columns that say how a document
         relates to its query and to the query's other judged documents, see :class:`PairFeatures`.
     vectorizer : transformer or None, default=None
-        Turns X into vectors; cloned. For "per_query" it is such as HashingVectorizer, or a
-        ColumnTransformer for a table, and is fitted on all rows, of texts on distinct ones. None
-        means tf-idf of the :math:`10^6` most frequent terms for texts and for each column of texts
-        of a table, whose numbers are scaled to mean 0 and variance 1; numbers alone are taken as
-        they are. For "pairs" None means ``PairFeatures()``.
+        Turns X into vectors; cloned. For "per_query" take a HashingVectorizer, a ColumnTransformer
+        for a table, or another. It is fitted on all rows, or on the distinct texts. None means
+        tf-idf of the :math:`10^6` most frequent terms for texts and for each column of texts of a
+        table, whose numbers are scaled to mean 0 and variance 1; numbers alone are taken as they
+        are. For "pairs" None means ``PairFeatures()``.
     one_class : {"leave", "copy"}, default="leave"
         Treatment of queries whose judged documents all have one label, for "per_query": leave the
         other rows NaN, with a warning, or copy the label to them as in [1]_.
@@ -113,8 +112,8 @@ class LabelPredictor(BaseEstimator):
     -----
     "per_query" is the "predict-map" of [1]_, after [2]_: a linear support vector machine on the
     tf-idf weights of the :math:`10^6` most frequent terms, classes weighted by the inverse of their
-    frequency. Here a term's idf counts distinct texts, judged or not; scikit-learn's smoothed idf
-    and unit length. A query only gets labels that one of its documents has.
+    frequency. Here a term's idf counts distinct texts, judged or not; idf is smoothed and vectors
+    have unit length, as in scikit-learn. A query only gets labels that one of its documents has.
 
     A query with more than two labels :math:`l_1 < \dots < l_m`, forbidden ones included, gets a
     classifier for each of :math:`P(l > l_1), \dots, P(l > l_{m-1})` [3]_. The predicted label is
@@ -202,7 +201,7 @@ class LabelPredictor(BaseEstimator):
 
     @all_or_nothing
     def fit(self, X, y, groups=None) -> Self:
-        """Fit a model for each query.
+        """Fit the models.
 
         Parameters
         ----------
@@ -250,9 +249,9 @@ class LabelPredictor(BaseEstimator):
         self._learned, vectors = fit_model(self, estimator, documents, index, used)
         self.vectorizer_ = self._learned.vectorizer
         _warn_of_empty(vectors.without_terms(), labels)
-        # Drawing label sets fits the model of pairs again.
-        columns = vectors.matrix if self.model == "pairs" else None
-        self._drawn_from = estimator, columns, used, index.row_ids()
+        if self.model == "pairs":
+            # Drawing label sets fits the model again.
+            self._drawn_from = estimator, vectors.matrix, used, index.row_ids()
         # Known labels stay. What the others get serves `fit_transform` and `sample`, which draws
         # in an order that contents alone decide.
         completed, rows = labels.copy(), np.flatnonzero(np.isnan(labels))
@@ -463,11 +462,11 @@ class LabelPredictor(BaseEstimator):
 
         Notes
         -----
-        GridSearchCV uses this to tune the predictor, including `n_per_query` and the selector. The
-        models are for single queries, so every fold needs rows of every query, as in the example.
-        With folds of whole queries, nothing could be predicted. The score holds for labels *like
-        the judged ones*; if these were selected as likely to be relevant, other labels are
-        predicted worse.
+        GridSearchCV uses this to tune the predictor, including `n_per_query` and the selector.
+        Models of "per_query" are for single queries, so every fold needs rows of every query, as in
+        the example. With folds of whole queries, they could predict nothing. The score holds for
+        labels *like the judged ones*; if these were selected as likely to be relevant, other labels
+        are predicted worse.
 
         Examples
         --------
@@ -600,7 +599,7 @@ def check_parameters(predictor):
         )
     estimator = predictor.estimator
     if estimator is None and is_of_pairs:
-        return LogisticRegression(max_iter=300)
+        return usual_classifier()
     if estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
     is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)

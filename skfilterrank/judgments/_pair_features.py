@@ -15,6 +15,7 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import as_list, check_numbers, count_rows, is_hashable
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.judgments._document_vectors import refuse_ids
 from skfilterrank.judgments._selector import is_texts
 
 # Name of the column of X that holds the texts of queries.
@@ -64,8 +65,8 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         Similarity of documents. A callable gets two parts of X, as the functions of
         `sklearn.metrics.pairwise`, and returns a matrix of shape (n_rows, n_other_rows); numbers
         below 0 count as 0. A list means the cosine of these columns of X. None means the cosine of
-        the texts' tf-idf vectors; without texts of the weights ``1 / log2(rank + 1)`` less their
-        mean, and without ranks of the numbers.
+        the texts' tf-idf vectors. Without texts, it is the cosine of the weights ``1 / log2(rank +
+        1)`` less their mean, and without ranks that of the numbers.
 
     Attributes
     ----------
@@ -101,10 +102,10 @@ class PairFeatures(TransformerMixin, BaseEstimator):
       the query.
 
     Standardised columns are cut at 6 standard deviations; missing numbers become the mean. No
-    column of a row of `fit` depends on the row's own label, but by the common scale. What the other
-    labels of a query sum up to still tells the own one, if all sums are known: a linear model
-    cannot use that, but trees can, and rank unjudged documents worse for it. Time and memory are
-    linear in the number of queries; similarities are computed query by query.
+    column of a row of `fit` depends on the row's own label, except through the common scale. What
+    the other labels of a query sum up to still tells the own one, if all sums are known: a linear
+    model cannot use that, but trees can, and rank unjudged documents worse for it. Time and memory
+    are linear in the number of queries; similarities are computed query by query.
 
     Examples
     --------
@@ -184,7 +185,9 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            Pairs in the form of `fit`. A query that was not in `fit` has no judged documents.
+            Pairs in the form of `fit`. A query that was not in `fit` has no judged documents. With
+            texts of queries, pass all documents of a query at once: two columns are standardised
+            within it.
         groups : array-like of shape (n_rows,), default=None
             Query of each row, as in :meth:`fit`.
 
@@ -198,7 +201,18 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         validate_data(self, X, reset=False, skip_check_array=True)
         n_rows = count_rows(X)
         index = check_groups(groups, X, n_rows=n_rows, names=("X",), carrier="X as a DataFrame")
+        ids = set(index.query_ids.tolist())
+        if ids.isdisjoint(self._judged) and set(map(str, ids)) & set(map(str, self._judged)):
+            raise InputError(
+                f"groups must be of the type in fit, got {brief(next(iter(ids)))}, and "
+                f"{brief(next(iter(self._judged)))} in fit: no query would have a judged document."
+            )
         parts = self._parts(X)
+        if parts.names != self._numbers:
+            raise InputError(
+                f"X must hold numbers in the same columns as in fit, {brief_list(self._numbers)}, "
+                f"got {brief_list(parts.names)}."
+            )
         if parts.texts is not None:
             parts = parts._replace(counts=self._terms.counter.transform(parts.texts[1]))
         documents = self._documents(parts)
@@ -235,8 +249,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         known = ~np.isnan(labels)
         if not known.any() or np.isinf(labels).any():
             raise InputError("y must hold finite labels, NaN where unjudged, and at least one.")
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("n_features_in_", None)
         validate_data(self, X, skip_check_array=True)
         parts = self._parts(X)
         if parts.texts is not None:
@@ -266,6 +279,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
 
     def _parts(self, X) -> "_PairParts":
         """Take X apart: texts, queries, ranks, numbers, vectors; None for what X does not hold."""
+        refuse_ids(X)
         if sparse.issparse(X):
             return _PairParts(X, vectors=X.tocsr())
         if is_texts(X):
@@ -296,11 +310,14 @@ class PairFeatures(TransformerMixin, BaseEstimator):
                 "with: add a column 'text', or leave the texts of queries out."
             )
         texts = [" ".join(row) for row in words.to_numpy(object)] if words.shape[1] else None
+        matrix = _matrix(X[ranks])
+        if matrix is not None and (matrix < 1).any():
+            raise InputError("X must hold ranks from 1 on, NaN where missing.")
         return _PairParts(
             X,
             texts=None if texts is None else pd.factorize(np.array(texts, dtype=object)),
             queries=queries,
-            ranks=_matrix(X[ranks]),
+            ranks=matrix,
             numbers=_matrix(numbers),
             vectors=_matrix(X[vectors]),
             names=[*map(str, numbers)],
@@ -309,10 +326,10 @@ class PairFeatures(TransformerMixin, BaseEstimator):
 
     def _learn(self, parts, known) -> None:
         """Learn the depth of runs, scales of numbers, and names and weights of columns."""
-        self.names_ = list(_OF_SIMILAR)
+        self.names_, self._numbers = list(_OF_SIMILAR), parts.names
         if parts.ranks is not None:
-            if not np.fmin.reduce(parts.ranks, axis=None) >= 1:
-                raise InputError("X must hold ranks from 1 on, NaN where missing.")
+            if np.isnan(parts.ranks).all():
+                raise InputError("X must hold ranks in the columns `ranks`, got NaN alone.")
             self._depth = np.nanmax(parts.ranks)
             self._mean_profile = _profile(parts.ranks).mean(axis=0)
             self.names_ += _OF_RUNS
@@ -453,8 +470,8 @@ class _Terms:
         terms = self.counter.transform(queries)
         vectors, terms = self.tfidf.transform(terms), terms.sign()
         cosine, bm25 = np.zeros(len(codes)), np.zeros(len(codes))
-        for number in range(len(queries)):
-            rows = np.flatnonzero(codes == number)
+        ends = np.cumsum(np.bincount(codes))[:-1]
+        for number, rows in enumerate(np.split(np.argsort(codes, kind="stable"), ends)):
             texts = parts.texts[0][rows]
             documents = self.tfidf.transform(parts.counts[texts])
             cosine[rows] = (documents @ vectors[number].T).toarray()[:, 0]

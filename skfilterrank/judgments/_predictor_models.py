@@ -168,7 +168,7 @@ class PairModel(NamedTuple):
     def vectors(self, documents, index: GroupIndex) -> Vectors:
         """Return the columns of new pairs."""
         groups = _groups_for(self.vectorizer.transform, index)
-        return Vectors(self.vectorizer.transform(documents, **groups), np.arange(index.n_rows))
+        return _as_vectors(self.vectorizer.transform(documents, **groups))
 
     def labels(self, vectors: Vectors, index: GroupIndex) -> np.ndarray:
         """Return the likeliest label of each row."""
@@ -185,11 +185,17 @@ def fit_pairs(predictor, estimator, documents, index: GroupIndex, labels):
     """Fit one classifier of all judged pairs; return it and the columns."""
     vectorizer = PairFeatures() if predictor.vectorizer is None else clone(predictor.vectorizer)
     groups = _groups_for(vectorizer.fit_transform, index)
-    columns = vectorizer.fit_transform(documents, labels, **groups)
+    columns = _as_vectors(vectorizer.fit_transform(documents, labels, **groups)).matrix
     judged = ~np.isnan(labels)
     classes, codes = np.unique(labels[judged], return_inverse=True)
     classifier = clone(estimator).fit(columns[judged], codes) if len(classes) > 1 else None
-    return PairModel(vectorizer, classifier, classes), Vectors(columns, np.arange(len(labels)))
+    return PairModel(vectorizer, classifier, classes), _as_vectors(columns)
+
+
+def _as_vectors(columns) -> Vectors:
+    """Return columns of rows as vectors; a sparse matrix by rows."""
+    matrix = columns.tocsr() if sparse.issparse(columns) else np.asarray(columns)
+    return Vectors(matrix, np.arange(matrix.shape[0]))
 
 
 def _groups_for(method, index):

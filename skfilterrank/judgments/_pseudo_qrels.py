@@ -149,9 +149,9 @@ def pseudo_qrels(
     5   1     f      0
     """
     check_choice(method, "method", METHODS)
-    check_pseudo(share, n_relevant, n_trials, ties)
-    table, _, _ = run_pool(runs, depth=depth, teams=teams)
-    labels = pseudo_labels(
+    _check_pseudo(share, n_relevant, n_trials, ties)
+    table, _, _ = _run_pool(runs, depth=depth, teams=teams)
+    labels = _pseudo_labels(
         table,
         method,
         share=share,
@@ -171,7 +171,7 @@ def pseudo_qrels(
     return qrels if method == "soboroff" else qrels.drop(columns="trial")
 
 
-def check_pseudo(share, n_relevant, n_trials, ties) -> None:
+def _check_pseudo(share, n_relevant, n_trials, ties) -> None:
     """Check the parameters that do not depend on the runs."""
     check_choice(ties, "ties", ("docno", "random"))
     if share is not None:
@@ -186,7 +186,7 @@ def check_pseudo(share, n_relevant, n_trials, ties) -> None:
     check_count(n_trials, "n_trials")
 
 
-def pseudo_labels(
+def _pseudo_labels(
     table, method, *, share, n_relevant, n_trials, ties, random_state
 ) -> pd.DataFrame:
     """Return the label of each document of the pool, with a column for each trial."""
@@ -196,7 +196,7 @@ def pseudo_labels(
         labels = [_draw(table, number, random_state) for _ in range(n_trials)]
         return pd.DataFrame(np.column_stack(labels), index=table.index)
     if method == "bias+condorcet":
-        table = only_pool_of(table, most_biased(table))
+        table = _only_pool_of(table, most_biased(table))
     _warn_of_all_relevant(table, n_relevant)
     docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
     last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
@@ -285,7 +285,7 @@ def condorcet_counts(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     is not returned loses against all n. So no pairs need to be formed.
     """
     ranks = table.to_numpy()
-    queries = pd.factorize(table.index.get_level_values("qid"))[0]
+    queries = _queries(table)
     pool_sizes = np.bincount(queries)
     is_returned = ~np.isnan(ranks)
     # Ranks are renumbered, since a table without some rows has gaps.
@@ -319,7 +319,7 @@ def most_biased(table: pd.DataFrame) -> list:
     return sorted(bias.index[: round_half_up(0.5, len(bias))])
 
 
-def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
+def _run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
     """Return the rank table of the runs down to a depth, the runs, and {run: team}.
 
     Only one run of each team is used.
@@ -327,7 +327,7 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, d
     is_table = isinstance(runs, pd.DataFrame)
     runs = runs if is_table else named_runs(runs)
     names = list(runs)
-    team_of = first_runs(names, teams)
+    team_of = _first_runs(names, teams)
     chosen = names if team_of is None else list(team_of)
     if len(chosen) < 2:
         counted = f"{len(names)} runs of one team" if len(names) > 1 else f"{len(names)} run(s)"
@@ -336,7 +336,7 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, d
             f"{counted}: runs are predicted from what they have in common."
         )
     if is_table:
-        table = as_rank_table(only_pool_of(runs, chosen), depth=depth).sort_index()
+        table = as_rank_table(_only_pool_of(runs, chosen), depth=depth).sort_index()
     else:
         runs = read_runs({name: runs[name] for name in chosen})
         table = rank_table(runs, depth=depth)
@@ -344,7 +344,7 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, d
     return table, runs, team_of
 
 
-def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
+def _only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
     """Return the rank table of some runs, without documents that only other runs return."""
     return table[list(names)].dropna(how="all")
 
@@ -364,7 +364,7 @@ def _check_queries(table):
         )
 
 
-def first_runs(names, teams) -> dict | None:
+def _first_runs(names, teams) -> dict | None:
     """Return {first run by name: team}; None without teams."""
     if teams is None:
         return None
@@ -496,23 +496,23 @@ default="nruns"
     three   0.00
     """
     check_choice(method, "method", FORECASTS)
-    check_pseudo(share, n_relevant, n_trials, ties)
+    _check_pseudo(share, n_relevant, n_trials, ties)
     if measure is not None and method in ("aslam", "spoerri"):
         raise InputError(
             f"measure={brief_list(list(parse_measures(measure)))} has no effect for "
             f"method={method!r}, which uses no judgments: leave measure out."
         )
     measures = parse_measures("ap" if measure is None else measure)
-    table, runs, team_of = run_pool(runs, depth=depth, teams=teams)
+    table, runs, team_of = _run_pool(runs, depth=depth, teams=teams)
     names = list(table.columns)
     if method == "aslam":
-        values = pd.DataFrame({method: mean_overlap(table)}, index=names)
+        values = pd.DataFrame({method: _mean_overlap(table)}, index=names)
     elif method == "spoerri":
         _check_enough(names, teams)
         scores = mean_uniqueness(table, check_random_state(random_state))
         values = pd.DataFrame({method: scores}, index=names)
     else:
-        labels = pseudo_labels(
+        labels = _pseudo_labels(
             table,
             method,
             share=share,
@@ -521,7 +521,7 @@ default="nruns"
             ties=ties,
             random_state=random_state,
         )
-        values = mean_values(runs, names, labels, measures)
+        values = _mean_values(runs, names, labels, measures)
     values = _best_first(values.rename_axis("run"), measures)
     if team_of is not None:
         values.insert(0, "team", [team_of[name] for name in values.index])
@@ -530,10 +530,10 @@ default="nruns"
 
 def _check_enough(names, teams):
     """Raise if there are fewer than five runs for Spoerri's method."""
-    if len(names) < N_COMPARED:
+    if len(names) < _N_COMPARED:
         kind = "runs" if teams is None else "teams"
         raise InputError(
-            f"method='spoerri' compares {N_COMPARED} {kind} at a time, but there are only "
+            f"method='spoerri' compares {_N_COMPARED} {kind} at a time, but there are only "
             f"{len(names)}: take another method, such as 'nruns'."
         )
 
@@ -549,10 +549,10 @@ def _best_first(values, measures):
 
 
 # Number of runs in a trial of Spoerri's method.
-N_COMPARED = 5
+_N_COMPARED = 5
 
 
-def mean_overlap(table: pd.DataFrame) -> np.ndarray:
+def _mean_overlap(table: pd.DataFrame) -> np.ndarray:
     """Compute each run's mean Jaccard coefficient with other runs (Aslam and Savell).
 
     If one of the two runs returns nothing for the query, the coefficient is 0.
@@ -583,21 +583,21 @@ def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) ->
     circle = random_state.permutation(n_runs)
     total = np.zeros(n_runs)
     for trial in range(n_runs):
-        chosen = circle[(trial + np.arange(N_COMPARED)) % n_runs]
+        chosen = circle[(trial + np.arange(_N_COMPARED)) % n_runs]
         rows = is_returned[:, chosen]
         alone = rows & (rows.sum(axis=1) == 1)[:, None]
         n_alone = np.add.reduceat(alone, starts, axis=0, dtype=np.int64)
         total[chosen] += (n_alone / (1 + sizes[:, chosen])).mean(axis=0)
-    return -total / N_COMPARED
+    return -total / _N_COMPARED
 
 
 def _incidence(table):
     """Return the incidence matrix of documents and runs, and the first row of each query."""
-    queries = pd.factorize(table.index.get_level_values("qid"))[0]
+    queries = _queries(table)
     return table.notna().to_numpy(), np.flatnonzero(np.diff(queries, prepend=-1))
 
 
-def mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFrame:
+def _mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFrame:
     """Return means of each measure over queries and label columns, with a row for each run.
 
     Whole runs are measured, whatever the depth of the pool; documents outside the pool are

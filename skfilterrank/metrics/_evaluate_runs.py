@@ -176,8 +176,8 @@ def evaluate_runs(
     Evaluation
         ``per_query``, a DataFrame with index levels "run", in the order given, and "qid", sorted as
         text, and a column for each measure; ``means``, a DataFrame with one row for each run.
-        Printed as the table of means. By drawn label sets also ``per_draw``, the values in each
-        set, and ``intervals()``, the table of means with intervals, which is printed then.
+        Printed as the table of means. With drawn label sets it also has ``per_draw``, the values in
+        each set, and ``intervals()``, the table of means with intervals, which is printed then.
 
     Raises
     ------

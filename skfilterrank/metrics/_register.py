@@ -68,8 +68,7 @@ def register_measure(
 
     The name then works wherever measures are named: in :func:`evaluate`,
     :func:`make_ranking_scorer`, ``RankAndFilter``, ``threshold_curve``, the rankers that optimize
-    a measure, comparisons of runs, on the command line (``skfilterrank --plugin MODULE``), and in
-    ir_measures once it is registered there.
+    a measure, comparisons of runs, and on the command line (``skfilterrank --plugin MODULE``).
 
     Parameters
     ----------

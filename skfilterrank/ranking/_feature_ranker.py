@@ -172,8 +172,7 @@ class MeasuredRows:
 
     def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex, ties: str | None = None):
         self.parsed, self.gains, self.index = parsed, gains, index
-        # The sign is negative if lower values of the measure are better.
-        self.sign = 1.0 if parsed.measure.greater_is_better else -1.0
+        self.sign = parsed.measure.sign
         self._kernel = parsed.measure.bind(parsed.k, parsed.options)
         ties = ties or parsed.measure.ties[0]
         self._lists = RankedLists(gains, np.zeros(len(gains)), groups=index, ties=ties)

@@ -19,6 +19,7 @@ from skfilterrank._lists.checks import (
     check_k,
     check_number,
     check_random_state,
+    check_verbose,
     is_whole_number,
 )
 from skfilterrank._lists.gains import Gains
@@ -525,7 +526,7 @@ class LambdaRankRanker(FeatureRanker):
         check_number(self.gamma, "gamma", least=0)
         check_number(self.sigmoid, "sigmoid", above=0)
         check_count(self.n_estimators, "n_estimators", 1)
-        check_count(self.verbose, "verbose", 0)
+        check_verbose(self.verbose)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         check_flag(self.norm, "norm")
         for own in _OF_TREES:

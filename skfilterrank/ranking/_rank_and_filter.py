@@ -123,7 +123,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         The guarantee of a CertifiedThreshold; `str` gives it in words.
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold, negated where lower is
-        better. Optimistic for new queries where the threshold was chosen on these scores.
+        better. It is optimistic for new queries where the threshold was chosen on these scores.
     held_out_ : DataFrame
         The measure of held-out queries by the threshold and by three answers that need no model, as
         in :class:`skfilterrank.thresholds.TunedThreshold`. `fit` warns unless the threshold is

@@ -1,6 +1,7 @@
 """Transformers for tables with text columns: features of texts, columns and lists."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -100,13 +101,10 @@ class ColumnFeatures(TransformerMixin, BaseEstimator):
     ----------
     compute : callable
         Returns a table of features of the columns that a ColumnTransformer selects.
-    pairs : sequence of (str, str), default=()
-        Further argument of `compute`, if there is one.
     """
 
-    def __init__(self, compute, pairs=()):
+    def __init__(self, compute):
         self.compute = compute
-        self.pairs = pairs
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
@@ -115,7 +113,7 @@ class ColumnFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def _features(self, X):
-        return self.compute(X, self.pairs) if self.pairs else self.compute(X)
+        return self.compute(X)
 
     def transform(self, X) -> np.ndarray:
         """Return the features, ndarray of float64 of shape (n_samples, n_features)."""
@@ -538,7 +536,9 @@ def make_text_features(
         similarity = TextSimilarity(document, query_text)
         scaled.append(("similarity", similarity, _distinct(document, *query_text)))
     if pairs:
-        scaled.append(("same", ColumnFeatures(equal_columns, pairs), _distinct(*of_pairs)))
+        scaled.append(
+            ("same", ColumnFeatures(partial(equal_columns, pairs=pairs)), _distinct(*of_pairs))
+        )
     if numeric:
         scaled.append(("numeric", ColumnFeatures(numeric_columns), _distinct(*numeric)))
     if query is not None:

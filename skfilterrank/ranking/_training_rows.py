@@ -152,10 +152,10 @@ def prepare_rows(
     tell_unjudged(n_rows - n_judged, n_rows, taught)
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
-    known = row_gains[judged]
-    if not prefit and (known == known[0]).all():
+    known_gains = row_gains[judged]
+    if not prefit and (known_gains == known_gains[0]).all():
         text = (
-            f"all {n_judged} judged rows have the gain {known[0]:g}: "
+            f"all {n_judged} judged rows have the gain {known_gains[0]:g}: "
             f"{type(final_step(estimator)).__name__} has no order to learn. "
             "Check the labels and gains=."
         )

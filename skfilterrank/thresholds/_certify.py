@@ -527,9 +527,8 @@ def _best_certified(curve, scores, lower, upper):
     """Find the certified threshold with the highest value; among equal ones, the lowest."""
     # A limit may lie between two scores; only one side of it is certified.
     limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
-    falling = np.unique(-np.append(curve.thresholds, limits))
-    thresholds = -falling
-    values = curve.values[np.searchsorted(-curve.thresholds, falling, side="right") - 1]
+    thresholds = np.unique(np.append(curve.thresholds, limits))[::-1]
+    values = curve.value_at(thresholds)
     certified = np.flatnonzero((thresholds > lower) & (thresholds <= upper))
     value = values[certified]
     best = certified[last_of_highest(np.where(np.isnan(value), -np.inf, value))]

@@ -129,7 +129,8 @@ class ExpectedThreshold(BaseThreshold):
         Measure whose expected value is maximised: any name of the measure table with a value for
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
-        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+        Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
+        are shown whole.
     keep_if : "better" or None, default=None
         As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
@@ -361,7 +362,8 @@ class PerQueryThreshold(BaseThreshold):
         Measure whose expected value is maximised: any name of the measure table with a value for
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
-        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+        Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
+        are shown whole.
     keep_if : "better" or None, default=None
         As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None

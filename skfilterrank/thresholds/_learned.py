@@ -6,7 +6,12 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from skfilterrank._files.states import number, record
-from skfilterrank._lists.checks import check_count, check_number, check_random_state
+from skfilterrank._lists.checks import (
+    check_count,
+    check_number,
+    check_random_state,
+    check_verbose,
+)
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import mean_and_error
@@ -108,7 +113,7 @@ class ByList(Cut):
             n_shown = len(counted) - np.searchsorted(counted, levels, side="left")
             worth = means - self.cost * n_shown / np.count_nonzero(among)
             place = last_of_highest(np.where(np.isnan(worth), -np.inf, worth))
-            best = float(levels[place]) if place < len(levels) - 1 else -np.inf
+            best = float(levels[place])
 
         def values(level):
             found = np.nan_to_num(entries.at(level))
@@ -139,7 +144,7 @@ class ByList(Cut):
 
 
 class LearnedThreshold(BaseThreshold):
-    """A cut of each list, learned from features of the whole list.
+    """A threshold that cuts each list by features of the whole list.
 
     A model learns the probability of each gain from features of the list, see Notes. Each list is
     cut at the prefix of the highest expected value. Expected losses by bad documents are multiplied
@@ -162,7 +167,8 @@ class LearnedThreshold(BaseThreshold):
         Cost of each shown document in units of the measure. The threshold maximises the measure
         minus `cost` times the number of shown documents.
     max_shown, min_shown : int or None, default=None
-        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+        Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
+        are shown whole.
     keep_if : "better" or None, default=None
         As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
@@ -276,7 +282,7 @@ class LearnedThreshold(BaseThreshold):
         check_count(self.cv, "cv", 2)
         check_number(self.cost, "cost", least=0)
         check_random_state(self.random_state)
-        check_count(self.verbose, "verbose", 0)
+        check_verbose(self.verbose)
         if self.estimator is not None and not (
             hasattr(self.estimator, "predict_proba") and is_classifier(self.estimator)
         ):

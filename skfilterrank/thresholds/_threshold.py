@@ -241,6 +241,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self._forget()
         self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
         self.cut_ = self._cut_of(judged.more.shape[1])
+        self.cut_.n_more = judged.more.shape[1]
         self.cut_.check(judged, self.caps_)
         judged = judged.by_content()
         if self._looks_at_lists() or not self.cut_.is_score:
@@ -694,7 +695,8 @@ class Threshold(BaseThreshold):
         Measure whose mean the level maximises; None means "ndcg_f", and inside RankAndFilter its
         measure.
     max_shown, min_shown : int or None, default=None
-        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+        Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
+        are shown whole.
     keep_if : "better" or None, default=None
         "better" takes the best answer without a model (show everything, nothing, or the first k)
         unless the threshold beats it on held-out queries by a standard error; None only warns.

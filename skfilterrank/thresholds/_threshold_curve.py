@@ -285,9 +285,10 @@ def threshold_curve(
         and `best_value`, a table `to_frame()` and a figure `plot()`. Thresholds are the distinct
         scores at which the value can change; for nDCG_f, scores of documents in the top k with a
         gain other than 0. The first threshold is +inf, which hides everything. Between two
-        thresholds the value is that of the upper one. Among equally good thresholds, the lowest is
-        the best. With Rows, `best_threshold` is the same, but there are at most 64 thresholds for
-        each doubling of the score, with exact values.
+        thresholds the value is that of the upper one. Of equally good ones, the lowest
+        counts, and `best_threshold` is the middle between it and the next lower score. With Rows,
+        `best_threshold` is the same, but there are at most 64 thresholds for each doubling of the
+        score, with exact values.
 
     Raises
     ------

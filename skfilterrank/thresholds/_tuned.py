@@ -137,7 +137,8 @@ class FirstK(BaseThreshold):
         Measure that the number maximises: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+        Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
+        are shown whole.
     keep_if : "better" or None, default=None
         As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
@@ -200,7 +201,8 @@ class TunedThreshold(BaseThreshold):
         Measure that the threshold maximises: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Largest and smallest number of shown documents of a query; shorter lists are shown whole. Of
+        Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
+        are shown whole. Of
         documents of equal score, the first in the input are shown.
     rule : {"ratio", "harm"} or None, default=None
         Rule for hiding by a second column of scores; None means "ratio" if there is one. Let h =

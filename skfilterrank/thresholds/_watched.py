@@ -327,7 +327,7 @@ class WatchedThreshold:
                 "threshold out, so that the monitor hides them. If they were shown, something else "
                 "than the threshold is in use."
             )
-        return lists.with_scores(np.where(shown, lists.scores, -np.inf), -np.inf)
+        return lists.with_scores(np.where(shown, lists.scores, -np.inf))
 
 
 def threshold_of(model) -> BaseThreshold:

@@ -372,7 +372,7 @@ def test_drawn_labels_are_not_judged_ones(files, run):
     Path("drawn.csv").write_text("qid,docno,label,draw\n1,d1,1,0\n1,d1,0,1\n")
     code, _, err = run("select", "a.run", "--judged", "drawn.csv", "--out", "judge.csv")
     assert code == 2
-    assert "--judged holds drawn label sets (column 'draw')" in err
+    assert "--judged holds drawn label sets (column 'draw'): give the judgments before" in err
 
 
 def test_completing_a_table_in_python(many_queries, run):

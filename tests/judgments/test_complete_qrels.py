@@ -289,6 +289,17 @@ def test_documents_beyond_the_judged_depth_are_less_often_relevant(collection, m
     assert labels[0].mean() > labels[1].mean() > labels[2].mean()
 
 
+def test_runs_are_disturbed_beyond_the_judged_depth(collection, monkeypatch):
+    _, runs, *_, truth = collection
+    best = rank_table(runs).min(axis=1)
+    table = truth.set_index(["qid", "docno"])["label"].reindex(best.index[best <= 8]).reset_index()
+    before = _drawn(_quietly(table, runs, random_state=0))
+    monkeypatch.setattr("skfilterrank.judgments._drawn_labels._TAIL", 3.0)
+    after = _drawn(_quietly(table, runs, random_state=0))
+    # The same chances and random numbers, but for the noise.
+    assert (before != after).mean() > 0.02
+
+
 def test_a_changed_label_changes_few_others(collection, completed):
     judged, runs, texts, topics, _ = collection
     changed = judged.assign(label=judged["label"].where(judged.index > 0, 1))
@@ -311,8 +322,7 @@ def test_few_labels_order_only(collection, completed):
     judged, runs, *_ = collection
     with pytest.warns(DataWarning, match="only 49 documents are judged"):
         found = complete_qrels(judged.sample(49, random_state=0), runs, random_state=0, n_draws=2)
-    assert found.is_order_only
-    assert not completed.is_order_only
+    assert found.n_judged == 49
     with pytest.raises(InputError, match=r"but 30 are needed .* rank_systems, which"):
         complete_qrels(judged.sample(29, random_state=0), runs)
 
@@ -328,6 +338,7 @@ def test_a_sample_loses_its_probabilities(collection):
     [
         ({"documents": ["a"]}, "documents must be a dict or Series of texts by docno"),
         ({"documents": {}}, "documents is empty"),
+        ({"documents": {"1-1": np.ones(2)}}, "documents must hold texts, .* give vectors as a"),
         ({"documents": {"x": "wing"}}, "documents has nothing for docno of the runs"),
         (
             {"documents": pd.DataFrame({"docno": ["1-1", "1-1"], "text": ["a", "b"]})},
@@ -347,6 +358,7 @@ def test_a_sample_loses_its_probabilities(collection):
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"qrels": {"9": {"a": 1}}}, "the runs have no query of the judgments"),
         ({"qrels": {"1": {f"1-{i}": 1 for i in range(30)}}}, "30 relevant and 0 other documents"),
+        ({"qrels": {"1": {f"1-{i}": int(i < 4) for i in range(36)}}}, "4 relevant and 32 other"),
     ],
 )
 def test_bad_input(collection, change, message):

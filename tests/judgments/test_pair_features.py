@@ -119,6 +119,8 @@ def _fitted(X, y, groups, **params):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_all_columns_are_those_of_a_slow_reference(seed):
     X, y, groups = _pairs(seed)
+    # Forbidden labels may be the largest ones.
+    y = np.where(y == -1, -3, y)
     vector, _ = _terms(X["text"])
     vectors = [vector(text) for text in X["text"]]
     raw = _reference(X, y, groups, lambda i, j: _dot(vectors[i], vectors[j]))
@@ -248,7 +250,7 @@ def test_sparse_vectors_are_compared_and_are_no_columns():
         (lambda X, y: (X, np.where(y == 0, np.inf, y)), "y must hold finite labels"),
         (lambda X, y: (X.drop(columns="text"), y), "X has texts of queries .* but none of doc"),
         (lambda X, y: (X.assign(n=np.inf), y), "X holds an infinite number in column 'n'"),
-        (lambda X, y: (X.assign(**dict.fromkeys(RANKS, np.nan)), y), "X must hold ranks from 1 on"),
+        (lambda X, y: (X.assign(**dict.fromkeys(RANKS, np.nan)), y), "got NaN alone"),
         (lambda X, y: (X.assign(**{"rank a": 0}), y), "X must hold ranks from 1 on"),
         (lambda X, y: (X.assign(text="the"), y), "hold no terms"),
         (lambda X, y: (X, y[1:]), "y has 59 entries but there are 60 rows"),
@@ -271,3 +273,19 @@ def test_a_similarity_of_another_kind_is_named():
         _fitted(X, y, groups, similarity="cosine")
     with pytest.raises(InputError, match=r"similarity must return a matrix of 15 rows and"):
         _fitted(X, y, groups, similarity=lambda some, others: np.ones(3))
+
+
+def test_new_rows_are_of_the_kind_of_fit():
+    X, y, groups = _pairs()
+    features = PairFeatures(ranks=RANKS).fit(X.assign(n=1.0), y, groups)
+    with pytest.raises(InputError, match="groups must be of the type in fit, got '"):
+        features.transform(X.assign(n=1.0), groups.astype(str))
+    with pytest.raises(InputError, match="numbers in the same columns as in fit, 'n', got"):
+        features.transform(X.assign(n="many"), groups)
+    with pytest.raises(InputError, match="ranks from 1 on"):
+        features.transform(X.assign(n=1.0, **{RANKS[0]: 0.0}), groups)
+    with pytest.raises(InputError, match="X has a column 'docno', which would be learned from"):
+        features.fit(X.assign(docno="d"), y, groups)
+    # A refit may have texts alone, which have no columns.
+    texts = features.set_params(ranks=None).fit(list(X["text"]), y, groups)
+    assert not hasattr(texts, "n_features_in_")

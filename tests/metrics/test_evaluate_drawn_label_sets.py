@@ -91,6 +91,11 @@ def test_values_are_those_of_a_loop_over_sets():
     assert intervals.index.names == ["run", "measure"]
 
 
+def test_ends_are_cut_at_the_range_of_the_measure():
+    low = evaluate_runs(_table(), _runs(), "ap").intervals(0.9999)["low_general"]
+    assert low.min() == 0
+
+
 def test_equal_sets_have_the_values_of_one_set():
     table, runs = _table(alike=True), _runs()
     measures = ["ap", "ndcg@5", "bpref", "num_rel", "gm_map"]

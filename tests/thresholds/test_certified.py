@@ -29,7 +29,7 @@ from skfilterrank.thresholds import (
     ThresholdCurve,
     threshold_curve,
 )
-from skfilterrank.thresholds._certify import certify, make_tests
+from skfilterrank.thresholds._certify import _best_certified, certify, make_tests
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_risks
 
@@ -190,6 +190,12 @@ class TestRiskThreshold:
             true = rates(risk, y_true, y_score, data.groups, found.threshold, 3).mean()
             wrong += true > level
         assert wrong <= binom.ppf(0.999, n_drawn, 1 - confidence)
+
+
+def test_the_lowest_of_equal_thresholds_is_chosen():
+    curve = ThresholdCurve(np.array([np.inf, 3, 2, 1]), np.array([0.1, 0.2, 0.2, 0.1]), 2.0, 0.2)
+    threshold, value = _best_certified(curve, np.array([3.0, 2, 1]), -np.inf, np.inf)
+    assert (threshold, value) == (1.5, 0.2)
 
 
 def test_by_hand():

@@ -53,6 +53,20 @@ def test_level_of_keys_is_tuned(few):
     np.testing.assert_array_equal(shown, behind >= model.level_)
 
 
+@pytest.mark.parametrize("most", [None, 2])
+def test_a_cut_of_more_columns_serves_those_of_fit(few, most):
+    class OfMore(BelowTheBest):
+        n_more = most
+
+    scores = few.bayes_scores
+    model = Threshold(OfMore(), "f").fit(scores, few.y, groups=few.groups)
+    one = Threshold(BelowTheBest(), "f").fit(scores, few.y, groups=few.groups)
+    served = model.predict(scores, groups=few.groups)
+    np.testing.assert_array_equal(served, one.predict(scores, groups=few.groups))
+    with pytest.raises(InputError, match=r"scores (has 2 columns|must have shape)"):
+        model.predict(np.column_stack([scores, scores]), groups=few.groups)
+
+
 def test_the_parameter_stays_unfitted_and_the_threshold_can_be_copied(few, tmp_path):
     cut = BelowTheBest()
     model = clone(Threshold(cut, "f")).fit(few.bayes_scores, few.y, groups=few.groups)
