@@ -9,7 +9,6 @@ from functools import partial
 from numbers import Integral
 from types import FrameType
 
-from skfilterrank._lists.checks import check_verbose
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 
 # Treatments of queries that are in the judgments but not in a run.
@@ -177,5 +176,7 @@ def check_n_jobs(n_jobs) -> None:
 def progress_bar(*args, verbose, **options):
     """Return a tqdm progress bar; tqdm is imported only here, because most calls show none."""
     from tqdm.auto import tqdm
+
+    from skfilterrank._lists.checks import check_verbose
 
     return tqdm(*args, disable=not check_verbose(verbose), **options)
