@@ -881,14 +881,6 @@ def thresholds(book):
             lambda: t.LearnedThreshold(measure, gains=gains, random_state=0, cv=4, **caps),
             rows,
         )
-    for cost in (0.01, 0.1):
-        *rows, gains = lists("made")
-        fit_and_note(
-            book,
-            f"LearnedThreshold/cost={cost}",
-            lambda: t.LearnedThreshold("ndcg_f@5", gains=gains, random_state=0, cv=3, cost=cost),
-            rows,
-        )
     for level, caps in itertools.product((0.5, 2.0, -np.inf, None), CAPS):
         *rows, _ = lists("made")
         fit_and_note(
@@ -1097,12 +1089,7 @@ def _curves(book, t):
     book.note(
         "curve/undefined", lambda: t.threshold_curve(y, scores, groups=groups, undefined="drop")
     )
-    book.note("trade_off_curve", lambda: t.trade_off_curve(y, scores, groups=groups))
-    book.note(
-        "trade_off_curve/f",
-        lambda: t.trade_off_curve(y, scores, groups=groups, prices=(1.0, 5.0), measure="ndcg_f@3"),
-    )
-    for confidence in ("best_score", "score_gap", "score_std", "score_regression"):
+    for confidence in ("best_score", "score_gap", "score_std"):
         book.note(
             f"risk_coverage_curve/{confidence}",
             lambda: t.risk_coverage_curve(

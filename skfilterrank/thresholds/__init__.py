@@ -27,8 +27,7 @@ from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._threshold import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._threshold import Threshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
-from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
-from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve
+from skfilterrank.thresholds._threshold_curve import threshold_curve
 from skfilterrank.thresholds._tuned import FirstK, FixedThreshold, TunedThreshold
 
 __all__ = [
@@ -48,7 +47,6 @@ __all__ = [
     "risk_certificate",
     "risk_coverage_curve",
     "threshold_curve",
-    "trade_off_curve",
 ]
 
 if not TYPE_CHECKING:  # without this check, type checkers accept any name

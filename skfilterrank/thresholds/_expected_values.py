@@ -170,18 +170,16 @@ def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
     return ranking.best_thresholds(sums, mean_tolerance(np.append(steps.rises, steps.falls)))
 
 
-def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
+def path_keys(steps: ExpectedSteps) -> np.ndarray:
     """Return the highest factor on `falls` at which the best prefix of a list holds the row.
 
-    The value of a prefix is ``sum(rises - cost) - factor * sum(falls)``. The best prefix gets
+    The value of a prefix is ``sum(rises) - factor * sum(falls)``. The best prefix gets
     shorter as the factor grows; it always ends at a corner of the concave hull of the running sums.
 
     Parameters
     ----------
     steps : ExpectedSteps
         Expected changes.
-    cost : float, default=0.0
-        Additional cost of each shown document.
 
     Returns
     -------
@@ -191,7 +189,7 @@ def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
     ranking = steps.ranking
     is_listed, ties = ranking.scores > -np.inf, ranking.ties
     # Tied rows enter as one step.
-    rise = np.add.reduceat(np.where(is_listed, steps.rises[ranking.order] - cost, 0.0), ties)
+    rise = np.add.reduceat(np.where(is_listed, steps.rises[ranking.order], 0.0), ties)
     fall = np.add.reduceat(np.where(is_listed, steps.falls[ranking.order], 0.0), ties)
     n_ties = np.add.reduceat(ranking.is_first_of_tie, ranking.starts, dtype=np.intp)
     return ranking.by_row(np.repeat(hull_slopes(rise, fall, n_ties), ranking.n_tied))

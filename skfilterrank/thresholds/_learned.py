@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from skfilterrank._files.states import number, record
 from skfilterrank._lists.checks import (
     check_count,
-    check_number,
     check_random_state,
     check_verbose,
 )
@@ -16,7 +14,6 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import limit_threads
-from skfilterrank._lists.ties import last_of_highest
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected import check_gains
@@ -32,7 +29,6 @@ from skfilterrank.thresholds._threshold import BaseThreshold
 # Number of factors that are tried between 1 and the best one.
 _N_FACTORS = 33
 _SMALLEST_FACTOR = 1e-3
-_COST = record({"cost": number(0)})
 
 
 class ByList(Cut):
@@ -46,10 +42,9 @@ class ByList(Cut):
     learner: ListLearner
     parsed: ParsedMeasure
 
-    def __init__(self, estimator, cv, cost, random_state, n_jobs, verbose):
+    def __init__(self, estimator, cv, random_state, n_jobs, verbose):
         self.estimator = estimator
         self.cv = cv
-        self.cost = float(cost)
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -100,27 +95,15 @@ class ByList(Cut):
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
         gains = self.learner.gains
         steps = expected_steps(self.parsed, gains, chances, scores, index, plug_in=True)
-        return path_keys(steps, self.cost)
+        return path_keys(steps)
 
     def best_level(self, judged, keys, entries, among):
         """Choose the factor nearest to 1 that is within one standard error of the best."""
-        codes = judged.codes
         among = np.ones(judged.index.n_queries, dtype=bool) if among is None else among
-        levels, means = entries.curve(among)
         best, _ = entries.best(among)
-        if self.cost:
-            counted = np.sort(keys[among[codes] & (keys > -np.inf)])
-            n_shown = len(counted) - np.searchsorted(counted, levels, side="left")
-            worth = means - self.cost * n_shown / np.count_nonzero(among)
-            place = last_of_highest(np.where(np.isnan(worth), -np.inf, worth))
-            best = float(levels[place])
 
         def values(level):
-            found = np.nan_to_num(entries.at(level))
-            if self.cost:
-                n_shown = np.bincount(codes[keys >= level], minlength=len(found))
-                found = found - self.cost * n_shown
-            return found[among]
+            return np.nan_to_num(entries.at(level))[among]
 
         highest, clusters = values(best), judged.clusters[among]
         nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
@@ -131,13 +114,13 @@ class ByList(Cut):
         return best
 
     def state(self):
-        """Return the numbers of the learner, and the cost."""
-        return self.learner.state() | {"cost": self.cost}
+        """Return the numbers of the learner."""
+        return self.learner.state()
 
     @classmethod
     def restored(cls, state, name, parsed):
         """Make the cut from JSON."""
-        found = cls(None, 2, _COST(state, name)["cost"], None, None, 0)
+        found = cls(None, 2, None, None, 0)
         found.parsed, found.learner = parsed, ListLearner.restored(state, name)
         check_gains(found.learner.gains, f"{name}.gains")
         return found
@@ -163,9 +146,6 @@ class LearnedThreshold(BaseThreshold):
         a class; more than ten gains are put into ten bins.
     cv : int, default=10
         Number of folds by query, at least 2, for out-of-fold probabilities.
-    cost : float, default=0.0
-        Cost of each shown document in units of the measure. The threshold maximises the measure
-        minus `cost` times the number of shown documents.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
         are shown whole.
@@ -225,7 +205,7 @@ class LearnedThreshold(BaseThreshold):
 
     Let ``u`` be the expected increase of the measure by a document (if it is good), and ``v`` the
     expected decrease (if it is bad). The shown prefix is the longest one that maximises the sum of
-    ``u - factor * v - cost``. As the factor grows, best prefixes get shorter along the concave hull
+    ``u - factor * v``. As the factor grows, best prefixes get shorter along the concave hull
     of the running sums, so all factors are tried at once. The chosen factor is the one nearest to 1
     within one standard error of the best, since a hundred queries cannot distinguish factors more
     finely. Expectations of sums over documents are exact, F is computed from expected numbers of
@@ -253,7 +233,6 @@ class LearnedThreshold(BaseThreshold):
         *,
         estimator: Any = None,
         cv: int = 10,
-        cost: float = 0.0,
         max_shown: int | None = None,
         min_shown: int | None = None,
         keep_if: str | None = None,
@@ -267,20 +246,16 @@ class LearnedThreshold(BaseThreshold):
         )
         self.estimator = estimator
         self.cv = cv
-        self.cost = cost
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _cut_of(self, n_more):
-        return ByList(
-            self.estimator, self.cv, self.cost, self.random_state, self.n_jobs, self.verbose
-        )
+        return ByList(self.estimator, self.cv, self.random_state, self.n_jobs, self.verbose)
 
     def check_parameters(self) -> None:
         """Raise a ValueError for parameters that are out of range or exclude each other."""
         check_count(self.cv, "cv", 2)
-        check_number(self.cost, "cost", least=0)
         check_random_state(self.random_state)
         check_verbose(self.verbose)
         if self.estimator is not None and not (

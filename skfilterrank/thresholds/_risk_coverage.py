@@ -4,12 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
-from skfilterrank._lists.content import by_content, hash_scores, query_folds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
@@ -17,11 +13,7 @@ from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._judged_scores import unit_of, values_shown
-
-# Number of first scores that the regression uses, and its number of folds by query.
-_DEPTH = 10
-_FOLDS = 5
+from skfilterrank.thresholds._judged_scores import values_shown
 
 
 def _top_scores(scores, index, depth) -> np.ndarray:
@@ -55,50 +47,7 @@ def _score_std(scores, index):
     return np.sqrt(np.bincount(codes, squares, index.n_queries) / count)
 
 
-# Statistics of the scores; "score_regression" is learned.
 _STATISTICS = {"best_score": _best_score, "score_gap": _score_gap, "score_std": _score_std}
-_CONFIDENCES = (*_STATISTICS, "score_regression")
-
-
-def _confidence_by_name(name, worth, scores, index) -> np.ndarray:
-    """Compute the confidence of each list; "score_regression" learns from `worth` of other lists.
-
-    H. Gisserot-Boukhlef et al. "Towards Trustworthy Reranking: A Simple yet Effective Abstention
-    Mechanism". 2024, https://arxiv.org/abs/2402.12997.
-    """
-    if name in _STATISTICS:
-        found = _STATISTICS[name](scores, index)
-    else:
-        features = _first_scores(scores, index) * unit_of(scores)
-        found = _predicted(features, _ridge_weights(features, worth))
-        if len(worth) > 1:
-            fold = query_folds(np.arange(len(worth)), min(_FOLDS, len(worth)))
-            for number in range(fold.max() + 1):
-                test = fold == number
-                weights = _ridge_weights(features[~test], worth[~test])
-                found[test] = _predicted(features[test], weights)
-    n_scored = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
-    return np.where(n_scored > 0, found, -np.inf)
-
-
-def _first_scores(scores, index):
-    """Return the first scores of each list; short lists are padded with their last score."""
-    top = _top_scores(scores, index, _DEPTH)
-    for place in range(1, _DEPTH):
-        top[:, place] = np.where(np.isnan(top[:, place]), top[:, place - 1], top[:, place])
-    return np.nan_to_num(top)
-
-
-def _ridge_weights(features, worth):
-    """Fit a ridge regression on standardised features; return weights, the constant last."""
-    model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features, worth)
-    scaler, ridge = model[0], model[1]
-    weights = ridge.coef_ / scaler.scale_
-    return np.append(weights, ridge.intercept_ - weights @ scaler.mean_)
-
-
-def _predicted(features, weights):
-    return features @ weights[:-1] + weights[-1]
 
 
 def _best_level(confidence, worth) -> float:
@@ -184,10 +133,9 @@ def risk_coverage_curve(
         Query id of each row. None looks for an index level "qid" on `y_true`.
     confidence : str or array-like of shape (n_queries,), default="best_score"
         Confidence in each list. "best_score" is the highest score, "score_gap" its distance to the
-        second, and "score_std" the standard deviation of the scores. "score_regression" is the gain
-        of answering, predicted from the first ten scores by a ridge regression that is fitted on
-        other queries. An array holds one number per query, in the order of the sorted ids. Lists
-        without scores are never answered.
+        second, and "score_std" the standard deviation of the scores; lists without scores are never
+        answered. An array holds one number per query, in the order of the sorted ids, such as the
+        predictions of a model that was fitted on other queries.
     measure : str, default="ndcg_f"
         A name of the measure table, with its cut-off where there is one: "ndcg_f@10".
     gains : None, "exp2", dict or callable, default=None
@@ -217,9 +165,8 @@ def risk_coverage_curve(
     -----
     Confidences and area follow [1]_. Let A be the area under `answered_values` as a function of the
     number of answers. Let A_0 be its value for a random order, and A_1 for the order by the values
-    themselves. Then `area` is ``(A - A_0) / (A_1 - A_0)``. The paper's regression predicts the
-    measure; this one predicts the difference to an empty list. The two are equal if an empty list
-    has value 0. Queries with tied confidences share their mean value.
+    themselves. Then `area` is ``(A - A_0) / (A_1 - A_0)``. Queries with tied confidences share
+    their mean value.
 
     References
     ----------
@@ -245,7 +192,7 @@ def risk_coverage_curve(
     scored = lists.scores > -np.inf
     values, nothing = values_shown(lists, parsed, scored, np.zeros(len(scored), dtype=bool))
     worth = values - nothing
-    sure = _confidences(confidence, worth, lists)
+    sure = _confidences(confidence, lists)
     order = np.argsort(-sure, kind="stable")
     levels = sure[order]
     is_last = np.append(levels[1:] != levels[:-1], True)
@@ -274,22 +221,20 @@ def _sums(values):
     return np.append(0.0, np.cumsum(values))
 
 
-def _confidences(confidence, worth, lists):
+def _confidences(confidence, lists):
     """Return the confidence of each query, by name or as given."""
+    index = lists.index
     if isinstance(confidence, str):
-        check_choice(confidence, "confidence", _CONFIDENCES)
-        hashes = hash_scores(~np.isnan(lists.gains), lists.scores)
-        index, keys = by_content(lists.index, hashes, lists.gains)
-        order = np.argsort(keys)
-        sure = np.empty(len(worth))
-        sure[order] = _confidence_by_name(confidence, worth[order], lists.scores, index)
-        return sure
+        check_choice(confidence, "confidence", tuple(_STATISTICS))
+        found = _STATISTICS[confidence](lists.scores, index)
+        n_scored = np.bincount(index.codes(), lists.scores > -np.inf, index.n_queries)
+        return np.where(n_scored > 0, found, -np.inf)
     sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
-    if len(sure) != len(worth):
+    if len(sure) != index.n_queries:
         raise InputError(
             "confidence must have one number for each of "
-            f"{counted(len(worth), 'query', 'queries')}, in the order of their sorted ids, got "
-            f"{counted(len(sure), 'number')}."
+            f"{counted(index.n_queries, 'query', 'queries')}, in the order of their sorted ids, "
+            f"got {counted(len(sure), 'number')}."
         )
     if np.isnan(sure).any():
         raise InputError(f"confidence must have no NaN, got {brief(sure)}.")

@@ -1,4 +1,4 @@
-"""Curves of a measure over thresholds and over prices, and thresholds for Rows."""
+"""Curves of a measure over thresholds, and thresholds for Rows."""
 
 from collections import Counter
 from contextlib import ExitStack, closing
@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfilterrank._files.files import temporary_folder
 from skfilterrank._files.rows import Rows, check_rows, opened, read_once
-from skfilterrank._lists.checks import check_level_scores, check_numbers
+from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.entry_search import (
     FIRST_PASS,
     MANY_STEPS,
@@ -21,10 +21,8 @@ from skfilterrank._lists.entry_search import (
 )
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
-from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.row_blocks import Block, ClosedQueries
 from skfilterrank._lists.scoring import (
@@ -34,7 +32,7 @@ from skfilterrank._lists.scoring import (
     query_weights,
     with_undefined,
 )
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 
 
 class Noted(NamedTuple):
@@ -351,152 +349,3 @@ def threshold_curve(
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries, undefined)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve.of(entries, parsed)._with_sign(parsed)
-
-
-_PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TradeOffCurve(Result):
-    """The best threshold at each price of a forbidden document, and its effects.
-
-    Attributes
-    ----------
-    prices : ndarray of shape (n_prices,), dtype float64
-        Prices: a forbidden document has minus the price as its gain.
-    thresholds : ndarray of shape (n_prices,), dtype float64
-        Best threshold for the measure at the price.
-    values : ndarray of shape (n_prices,), dtype float64
-        Mean of the measure at the threshold. Values at different prices are not comparable.
-    shown : ndarray of shape (n_prices,), dtype float64
-        Mean number of shown documents of a query, up to the cut-off of the measure.
-    forbidden_shown : ndarray of shape (n_prices,), dtype float64
-        Share of the queries that show a forbidden document, up to the cut-off.
-    good_hidden : ndarray of shape (n_prices,), dtype float64
-        Share of hidden documents among all good documents of all queries.
-    empty : ndarray of shape (n_prices,), dtype float64
-        Share of the queries that are shown nothing.
-    """
-
-    prices: np.ndarray
-    thresholds: np.ndarray
-    values: np.ndarray
-    shown: np.ndarray
-    forbidden_shown: np.ndarray
-    good_hidden: np.ndarray
-    empty: np.ndarray
-
-    def to_frame(self) -> pd.DataFrame:
-        """Make a table with a row for each price and a column for each other attribute."""
-        columns = {name: each for name, each in vars(self).items() if name != "prices"}
-        return pd.DataFrame(columns, index=pd.Index(self.prices, name="price"))
-
-    def _summary(self):
-        return f"shown and hidden documents at {counted(len(self.prices), 'price')}"
-
-
-def trade_off_curve(
-    y_true, y_score, *, groups=None, prices=_PRICES, measure="ndcg_f", gains=None
-) -> TradeOffCurve:
-    """Compute the numbers of shown and hidden documents at each price of a forbidden document.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row, NaN where unjudged (neither good nor forbidden). A
-        Series may carry the query ids in an index level named "qid".
-    y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf if hidden at every threshold. Learned scores
-        should come from models that were not fitted on the row.
-    groups : array-like of shape (n_rows,), default=None
-        Query id of each row. None looks for an index level "qid" on `y_true`.
-    prices : array-like of shape (n_prices,), default=(0.1, 0.2, ..., 20, 50)
-        Prices above 0, in the unit of the gains.
-    measure : str, default="ndcg_f"
-        Measure that the threshold maximises, with its cut-off where there is one: "ndcg_f@10".
-    gains : None, "exp2", dict or callable, default=None
-        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0 are
-        replaced by minus the price.
-
-    Returns
-    -------
-    TradeOffCurve
-        A result with an entry for each price in the arrays `prices`, `thresholds` (the best at
-        the price), `values` (the measure there), `shown` (documents of a query), `forbidden_shown`
-        and `empty` (shares of the queries), and `good_hidden` (share of the good documents);
-        `to_frame()` gives a table and `plot()` a figure.
-
-    Raises
-    ------
-    ValueError
-        If no gain is below 0, a price is not above 0, or for the reasons of the measure itself.
-
-    See Also
-    --------
-    CertifiedThreshold : Keeps a risk at a level instead of naming a price.
-
-    Notes
-    -----
-    Gains state how many useful documents weigh as much as a harmful one (the "label scores" of
-    section 6 in [1]_). These weights are hard to know in advance. The curve shows quantities that
-    are easier to compare: how many forbidden documents are shown, and how many good ones are
-    hidden. Documents of equal score are all shown or all hidden, and keep the order of the rows.
-
-    References
-    ----------
-    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
-       SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
-
-    Examples
-    --------
-    >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.thresholds import trade_off_curve
-    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
-    >>> curve = trade_off_curve(
-    ...     y, scores, groups=groups, prices=[0.5, 1, 10], measure="ndcg_f@3"
-    ... )
-    >>> curve.forbidden_shown.round(2).tolist()
-    [0.2, 0.14, 0.14]
-    >>> curve.good_hidden.round(2).tolist()
-    [0.05, 0.15, 0.15]
-    """
-    parsed = parse_measure(measure).for_threshold()
-    prices = check_numbers(prices, "prices", entry="price").astype(np.float64)
-    if not len(prices) or not (np.isfinite(prices) & (prices > 0)).all():
-        raise InputError(f"prices must be numbers above 0, at least one, got {brief(prices)}.")
-    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    lists = lists.replace(scores=check_level_scores(y_score))
-    gains, index = lists.gains, lists.index
-    scores = lists.scores.astype(np.float64, copy=False)
-    is_forbidden, is_good = gains < 0, gains > 0
-    if not is_forbidden.any():
-        raise InputError(
-            "y_true has no forbidden document (gain below 0), so prices have no effect."
-        )
-    warn_of_unjudged([parsed], lists.count_unjudged_queries(), index.n_queries)
-    codes, is_ranked = index.codes(), scores > -np.inf
-    is_counted = is_ranked
-    if parsed.k is not None:
-        is_counted = is_ranked & (places(scores, index) < parsed.k)
-    n_good = np.count_nonzero(is_good) or 1
-    rows = []
-    for price in prices:
-        priced = RankedLists(np.where(is_forbidden, -price, gains), scores, groups=index)
-        entries = EntryValues.of(priced.with_ties(parsed.measure.ties[0]), parsed)
-        threshold, value = entries.best()
-        shown = scores >= threshold
-        top = shown & is_counted
-        n_shown = np.bincount(codes, top, index.n_queries)
-        n_forbidden = np.bincount(codes, top & is_forbidden, index.n_queries)
-        rows.append(
-            (
-                price,
-                threshold,
-                parsed.higher_better(value),
-                n_shown.mean(),
-                np.mean(n_forbidden > 0),
-                np.count_nonzero(is_good & ~(shown & is_ranked)) / n_good,
-                np.mean(n_shown == 0),
-            )
-        )
-    return TradeOffCurve(*np.array(rows, dtype=np.float64).T)

@@ -28,7 +28,6 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     risk_coverage_curve,
     threshold_curve,
-    trade_off_curve,
 )
 
 
@@ -197,7 +196,6 @@ BOTH = r"\(2 of 4\) count as 0 \(undefined\) in ndcg_f@3, and as lists without .
         (lambda: TunedThreshold("ap").fit(in_pieces()), r"\(2 of 4\) .* in ap\."),
         (lambda: FixedThreshold(0.4).fit([1]).score(in_pieces()), r"\(2 of 4\) .* in ndcg_f\."),
         (lambda: threshold_curve(OPEN, SCORES, groups=GROUPS), r"\(2 of 4\) .* in ndcg_f\."),
-        (lambda: trade_off_curve(OPEN, SCORES, groups=GROUPS), r"\(2 of 4\) .* in ndcg_f\."),
         (lambda: risk_coverage_curve(OPEN, SCORES, groups=GROUPS), r"\(2 of 4\) .* in ndcg_f\."),
     ],
 )

@@ -163,7 +163,6 @@ CALLS = {
     "thresholds.risk_certificate": {**_LISTS, "threshold": 0.4, "risks": {"any_forbidden": 0.1}},
     "thresholds.risk_coverage_curve": _LISTS,
     "thresholds.threshold_curve": _LISTS,
-    "thresholds.trade_off_curve": _LISTS,
     "judgments.complete_qrels": {
         "runs": {"first": _TEXTS[["qid", "docno"]].assign(score=range(32))},
         "qrels": _TEXTS[["qid", "docno", "label"]],

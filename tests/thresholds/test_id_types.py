@@ -13,7 +13,6 @@ from skfilterrank.thresholds import (
     RiskMonitor,
     TunedThreshold,
     risk_certificate,
-    risk_coverage_curve,
 )
 
 pytestmark = [
@@ -115,15 +114,6 @@ def test_certificates_of_given_thresholds(data, clusters):
     by_int = risk_certificate(y, scores, 0.3, groups=groups, **given)
     by_text = risk_certificate(y, scores, 0.3, groups=groups.astype(str), **given)
     assert repr(by_text.to_frame().to_dict()) == repr(by_int.to_frame().to_dict())
-
-
-def test_the_curve_of_coverage(data):
-    y, scores, groups = data
-    given = {"measure": "ndcg_f@3", "confidence": "score_regression"}
-    by_int = risk_coverage_curve(y, scores, groups=groups, **given)
-    by_text = risk_coverage_curve(y, scores, groups=groups.astype(str), **given)
-    np.testing.assert_array_equal(by_text.confidences, by_int.confidences)
-    np.testing.assert_allclose(by_text.answered_values, by_int.answered_values)
 
 
 @pytest.mark.filterwarnings("ignore:.* left out of")

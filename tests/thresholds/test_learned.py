@@ -145,27 +145,6 @@ def test_the_factor_stays_at_1_unless_another_is_better_than_noise():
     assert 0.2 < cut.level_ < 5
 
 
-def test_cost_of_shown_documents():
-    scores, y, groups = two_kinds(40)
-    cuts = [
-        LearnedThreshold("recall", estimator=QUICK, cv=3, cost=cost).fit(scores, y, groups=groups)
-        for cost in (0.0, 0.1, 10.0)
-    ]
-    n_shown = [(cut.predict(scores, groups=groups) > -INF).sum() for cut in cuts]
-    assert n_shown[0] == len(scores)
-    assert n_shown[0] > n_shown[1] > n_shown[2] == 0
-
-
-def test_the_factor_with_a_cost_does_not_pay_for_what_changes_nothing():
-    """Of ten documents three are good and have the highest keys; seven more would cost .35."""
-    y, groups = np.tile([1.0] * 3 + [0.0] * 7, 50), np.repeat(np.arange(50), 10)
-    keys = np.tile(2.0 ** -np.arange(1, 11), 50)
-    judged = judged_scores(-np.tile(np.arange(10.0), 50), y, groups)
-    cut, parsed = LearnedThreshold("recall", cost=0.05)._cut_of(0), parse_measure("recall")
-    level = cut.best_level(judged, keys, EntryValues.of(judged.lists, parsed, keys), None)
-    assert level == keys[2]
-
-
 @pytest.mark.parametrize("kinds", [2, 3])
 def test_several_kinds_of_gain(kinds):
     scores, y, groups = two_kinds(30)
@@ -191,7 +170,6 @@ def test_own_columns():
     ("parameters", "message"),
     [
         ({"cv": 1}, "cv must be"),
-        ({"cost": -1}, "cost must be"),
         ({"measure": "bpref"}, "LearnedThreshold supports measures such as"),
         ({"estimator": "trees"}, "estimator must be a classifier"),
         ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown"),

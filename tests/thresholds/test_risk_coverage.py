@@ -5,11 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import Ridge
-from sklearn.preprocessing import StandardScaler
 
-from certificates import numbered
-from skfilterrank._lists.content import query_folds
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import (
@@ -40,32 +36,6 @@ class TestConfidence:
             )
             np.testing.assert_allclose(one.values, two.values, err_msg=name)
             assert one.area == pytest.approx(two.area)
-
-    def test_the_regression_has_not_seen_the_query(self, data):
-        top = np.empty((300, 10))
-        for query in range(300):
-            best = np.sort(data.bayes_scores[data.groups == query])[::-1][:10]
-            top[query] = np.append(best, np.full(10 - len(best), best[-1]))
-        empty = np.full(len(data.y), -INF)
-        worth = [
-            ndcg_f_score.per_query(data.y, scores, groups=data.groups, k=3)
-            for scores in (data.bayes_scores, empty)
-        ]
-        worth = worth[0] - worth[1]
-        predicted = np.empty(300)
-        numbers = numbered(data.groups, data.bayes_scores, data.y)
-        fold = query_folds(numbers[np.unique(data.groups, return_index=True)[1]], 5)
-        for number in range(5):
-            train, test = fold != number, fold == number
-            scaler = StandardScaler().fit(top[train])
-            ridge = Ridge(10.0).fit(scaler.transform(top[train]), worth[train])
-            predicted[test] = ridge.predict(scaler.transform(top[test]))
-        params = {"groups": data.groups, "measure": "ndcg_f@3"}
-        one = risk_coverage_curve(
-            data.y, data.bayes_scores, confidence="score_regression", **params
-        )
-        two = risk_coverage_curve(data.y, data.bayes_scores, confidence=predicted, **params)
-        np.testing.assert_allclose(one.values, two.values)
 
 
 class TestRiskCoverageCurve:

@@ -338,7 +338,6 @@ def test_whole_numbers_that_float64_takes_for_equal_are_refused():
         lambda: FixedThreshold(level).fit().predict(-large),
         lambda: skfilterrank.thresholds.threshold_curve(y, large, **given),
         lambda: skfilterrank.thresholds.risk_coverage_curve(y, large, **given),
-        lambda: skfilterrank.thresholds.trade_off_curve(y, large, **given),
         lambda: skfilterrank.thresholds.risk_certificate(y, large, level, risks=risks, **given),
     ):
         with pytest.raises(InputError, match="beyond 2\\*\\*53, which float64 does not"):

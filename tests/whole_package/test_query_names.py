@@ -15,7 +15,6 @@ from skfilterrank.thresholds import (
     LearnedThreshold,
     TunedThreshold,
     risk_certificate,
-    risk_coverage_curve,
 )
 
 pytestmark = [
@@ -142,12 +141,6 @@ def of_calibrated_threshold(y, scores, hide, groups):
     return [found.threshold, *everything(found)]
 
 
-def of_trusted_queries(y, scores, hide, groups):
-    given = {"groups": groups, "confidence": "score_regression"}
-    found = risk_coverage_curve(y, scores, **given)
-    return [*found.values, found.area]
-
-
 def of_two_models(y, scores, hide, groups):
     model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
     X = np.column_stack((scores, hide))
@@ -160,7 +153,6 @@ FUNCTIONS = (
     of_answered_queries,
     of_clusters,
     of_calibrated_threshold,
-    of_trusted_queries,
     of_two_models,
 )
 
