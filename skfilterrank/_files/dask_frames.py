@@ -15,31 +15,6 @@ from skfilterrank.exceptions import InputError, InputTypeError, brief
 _FAN_IN = 8
 
 
-def numbered_partitions(function, frame, *, meta, **options):
-    """Call a function of (number of the partition, partition) for each partition."""
-    import dask.dataframe as dd
-
-    numbers = dd.from_map(_number, range(frame.npartitions), meta=pd.Series([0]))
-    return dd.map_partitions(
-        _with_number,
-        numbers,
-        frame,
-        function=function,
-        meta=meta,
-        align_dataframes=False,
-        enforce_metadata=False,
-        **options,
-    )
-
-
-def _number(number):
-    return pd.Series([number])
-
-
-def _with_number(number, part, function, **options):
-    return function(int(number.iloc[0]), part, **options)
-
-
 def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     """Return query ids without categories, since partitions may have different categories."""
     ids = pd.Series(ids)
@@ -121,7 +96,7 @@ def _merged(parts):
 
 
 class DaskPartitions:
-    """A Dask DataFrame."""
+    """A Dask DataFrame whose partitions hold whole queries; results are computed on the workers."""
 
     def __init__(self, source):
         self._source = source
@@ -130,44 +105,34 @@ class DaskPartitions:
                 "source is a Dask Series, but rows need several columns: pass the frame."
             )
 
-    def whole_queries(self, wanted: Wanted) -> "WholeQueries":
-        """Return the wanted columns; that partitions hold whole queries is checked when read."""
-        return WholeQueries(self._frame(wanted), wanted)
-
-    def _frame(self, wanted):
-        """Return a Dask DataFrame of the wanted columns, with query ids without categories."""
-        source = self._source
-        if wanted.query not in source.columns and source.index.name == wanted.query:
-            source = source.reset_index()
-        check_columns(source.columns, wanted.names, "rows")
-        frame = source[wanted.names]
-        dtype = frame.dtypes[wanted.query]
-        ids = plain_ids(0, frame._meta[wanted.query], dtype, wanted.query)
-        meta = frame._meta.reset_index(drop=True).assign(**{wanted.query: ids})
-        return numbered_partitions(
-            _with_plain_ids, frame, meta=meta, query=wanted.query, dtype=dtype
-        )
-
-
-class WholeQueries:
-    """Partitions that hold whole queries; results are computed on the workers."""
-
-    def __init__(self, frame, wanted):
-        self._frame, self._wanted = frame, wanted
-
-    def each(self, work):
+    def each(self, work, wanted: Wanted) -> Iterator:
         """Yield the state of each partition in turn."""
-        for found in each_partition(self._frame, _measure, work, self._wanted, False):
+        frame = self._frame(wanted)
+        for found in each_partition(frame, _measure, work, wanted, _ids_type(frame, wanted), False):
             yield found.state
 
-    def fold(self, work, closed: ClosedQueries | None):
+    def fold(self, work, wanted: Wanted, closed: ClosedQueries | None):
         """Merge the states of all partitions; the client gets only the merged state."""
-        total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
+        frame = self._frame(wanted)
+        shared = work, wanted, _ids_type(frame, wanted), closed is not None
+        total = fold_partitions(frame, _measure, *shared)
         if total is None:
             raise InputError("rows holds no rows: expected at least one.")
         if closed is not None:
             closed.take(total.closed)
         return total.state
+
+    def _frame(self, wanted):
+        """Return a Dask DataFrame of the wanted columns."""
+        source = self._source
+        if wanted.query not in source.columns and source.index.name == wanted.query:
+            source = source.reset_index()
+        check_columns(source.columns, wanted.names, "rows")
+        return source[wanted.names]
+
+
+def _ids_type(frame, wanted):
+    return frame.dtypes[wanted.query]
 
 
 class _Measured(NamedTuple):
@@ -180,19 +145,16 @@ class _Measured(NamedTuple):
         return _Measured(self.state.merge(other.state), self.closed.merge(other.closed))
 
 
-def _with_plain_ids(number, part, *, query, dtype):
-    ids = plain_ids(number, part[query], dtype, f"column {brief(query)}")
-    return part.reset_index(drop=True).assign(**{query: ids})
-
-
-def _measure(part, number, work, wanted, notes):
+def _measure(part, number, work, wanted, dtype, notes):
     """Return the state and the ids of a partition's queries; None for an empty partition."""
     if not len(part):
         return None
     where = f"partition {number}"
+    ids = plain_ids(number, part[wanted.query], dtype, f"column {brief(wanted.query)}")
+    part = part.reset_index(drop=True).assign(**{wanted.query: ids})
     block = block_of(part, wanted, where)
     if len(np.unique(block.ids)) < len(block.ids):
-        order = GroupIndex.from_groups(part[wanted.query].to_numpy()).row_order()
+        order = GroupIndex.from_groups(ids.to_numpy()).row_order()
         block = block_of(part.iloc[order], wanted, where)
     closed = ClosedQueries()
     if notes:

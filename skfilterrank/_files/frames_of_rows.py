@@ -1,9 +1,9 @@
 """Rows in data frames of any library and in Parquet files, as blocks."""
 
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +19,13 @@ from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
     InputTypeError,
+    SkfilterrankError,
     brief,
     brief_list,
 )
+
+# Makes blocks of some rows, also in another process.
+Piece = Callable[[], Iterable[Block]]
 
 
 class Wanted(NamedTuple):
@@ -118,17 +122,15 @@ def _column(frame, name, where):
     """Return a column by its name."""
     if isinstance(frame, pd.DataFrame) and name not in frame.columns and name in frame.index.names:
         return frame.index.get_level_values(name)
-    check_columns(column_names(frame), [name], where)
-    if isinstance(frame, Mapping | pd.DataFrame):
-        return frame[name]
-    # If the package is not imported, the object cannot come from it.
-    column = frame.column(name) if "pyarrow" in sys.modules else frame[name]
-    return plain_texts(column)
+    is_plain = isinstance(frame, Mapping | pd.DataFrame)
+    check_columns(frame if is_plain else frame.schema.names, [name], where)
+    return frame[name] if is_plain else plain_texts(frame.column(name))
 
 
 def plain_texts(column):
     """Return an Arrow column without dictionary encoding, which may differ between files."""
-    pyarrow = sys.modules["pyarrow"]
+    import pyarrow
+
     if not pyarrow.types.is_dictionary(column.type):
         return column
     values = column.dictionary
@@ -139,15 +141,6 @@ def plain_texts(column):
         except pyarrow.ArrowNotImplementedError:
             values = pyarrow.array(values.to_pylist(), pyarrow.large_string())
     return values.take(column.indices)
-
-
-def column_names(frame) -> list:
-    """Return the names of the columns of a table."""
-    if isinstance(frame, Mapping):
-        return list(frame)
-    if isinstance(frame, pd.DataFrame):
-        return list(frame.columns)
-    return list(frame.schema.names)
 
 
 def check_columns(names, wanted, where: str, error=InputError, *of) -> None:
@@ -162,16 +155,12 @@ def check_columns(names, wanted, where: str, error=InputError, *of) -> None:
         )
 
 
-class FramePart(NamedTuple):
-    """Rows of a table in memory, from which another process makes a block."""
-
-    frame: object
-    wanted: Wanted
-    where: str
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows as one block."""
-        yield block_of(self.frame, self.wanted, self.where)
+def read_only_once(how: str) -> InputError:
+    """Return the error for a source that must be read several times."""
+    return InputError(
+        f"rows can be read only once, but must be read {how}: pass a list of frames, a file, or a "
+        "function without arguments that returns an iterator of frames."
+    )
 
 
 class Frames:
@@ -179,23 +168,27 @@ class Frames:
 
     def __init__(self, source, chunk_rows: int):
         self._source, self._chunk_rows = source, chunk_rows
-        self.n_rows = _length(source)
-        self.is_repeatable = not _is_read_once(source)
+        self.n_rows = _length(source) if is_frame(source) else None
+        self.is_repeatable = not (
+            isinstance(source, Iterator) or hasattr(source, "read_next_batch")
+        )
         self._is_begun = False
 
-    def pieces(self, wanted: Wanted) -> Iterator[FramePart]:
+    def pieces(self, wanted: Wanted) -> Iterator[Piece]:
         """Yield slices of the tables."""
         if self._is_begun and not self.is_repeatable:
-            raise InputError(
-                "rows can be read only once, but must be read again: pass a list of frames, a "
-                "file, or a function without arguments that returns an iterator of frames."
-            )
+            raise read_only_once("again")
         self._is_begun = True
         source = self._source
         if not is_frame(source) and callable(source):
             source = source()
+        if not isinstance(source, Iterable) and not is_frame(source):
+            raise InputTypeError(
+                f"source is a function that returned {brief(source)}: expected an iterable of "
+                "frames."
+            )
         n_rows = 0
-        for number, frame in enumerate([source] if is_frame(source) else _iterated(source)):
+        for number, frame in enumerate([source] if is_frame(source) else source):
             if not is_frame(frame):
                 raise InputTypeError(
                     f"rows must be frames, and number {number} is {brief(frame)}: expected tables "
@@ -203,111 +196,54 @@ class Frames:
                 )
             for part in slices_of(frame, self._chunk_rows):
                 where = "rows" if n_rows == 0 else f"rows from {n_rows:,}"
-                yield FramePart(part, wanted, where)
-                n_rows += _length(part) or 0
+                yield partial(_blocks_of_frame, part, wanted, where)
+                n_rows += _length(part)
 
 
-def _iterated(source):
-    """Return the tables of an iterable."""
-    if not isinstance(source, Iterable):
-        raise InputTypeError(
-            f"source is a function that returned {brief(source)}: expected an iterable of frames."
-        )
-    return source
+def _blocks_of_frame(frame, wanted, where):
+    return [block_of(frame, wanted, where)]
 
 
-def _is_read_once(source):
-    """Tell whether a source can be read only once."""
-    return isinstance(source, Iterator) or hasattr(source, "read_next_batch")
-
-
-def _length(source):
+def _length(frame):
     """Return the number of rows of a table; None if unknown."""
-    if isinstance(source, Mapping):
-        first = next(iter(source.values()), ())
-        return len(first) if hasattr(first, "__len__") else None
-    if isinstance(source, pd.DataFrame):
-        return len(source)
-    n_rows = getattr(source, "num_rows", getattr(source, "height", None))
-    return n_rows if isinstance(n_rows, int) else None
+    first = next(iter(frame.values()), ()) if isinstance(frame, Mapping) else frame
+    return len(first) if hasattr(first, "__len__") else None
 
 
 _PARQUET = (".parquet", ".pq")
 
 
-class FilePart(NamedTuple):
-    """Some row groups of a Parquet file."""
-
-    path: str
-    first: int
-    stop: int
-    n_before: int
-    wanted: Wanted
-    chunk_rows: int
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows of the part."""
-        n_before = self.n_before
-        for batch in _checked(self.path, self._batches()):
-            yield block_of(batch, self.wanted, f"{self.path}, rows from {n_before:,}")
-            n_before += batch.num_rows
-
-    def _batches(self):
-        file = open_file(self.path)
-        sizes = _sizes_of(file)
-        groups = [place for place in range(self.first, self.stop) if sizes[place]]
-        if groups:
-            names = self.wanted.names
-            yield from file.iter_batches(self.chunk_rows, row_groups=groups, columns=names)
+def _blocks_of_file(path, groups, n_before, wanted, chunk_rows):
+    """Yield the rows of some row groups of a Parquet file."""
+    for batch in _batches(path, groups, wanted.names, chunk_rows) if groups else ():
+        yield block_of(batch, wanted, f"{path}, rows from {n_before:,}")
+        n_before += batch.num_rows
 
 
-def open_file(path):
-    """Open a Parquet file."""
-    from pyarrow import parquet
-
-    with _errors_of(path):
-        return parquet.ParquetFile(path, buffer_size=1 << 20)
-
-
-def _sizes_of(file):
-    """Return the number of rows of each row group."""
-    return [file.metadata.row_group(place).num_rows for place in range(file.num_row_groups)]
+def _batches(path, groups, names, chunk_rows):
+    with _opened(path) as file:
+        for batch in file.iter_batches(chunk_rows, row_groups=groups, columns=names):
+            batch.validate(full=True)  # pyarrow can crash on inconsistent data
+            yield batch
 
 
 @contextmanager
-def _errors_of(path):
-    """Name the file in errors of pyarrow, which can be of any type if the file is damaged."""
+def _opened(path):
+    """Open a Parquet file, and name it in errors of pyarrow, which can be of any type."""
+    from pyarrow import parquet
+
     try:
-        yield
-    except OSError as error:
-        # pyarrow raises OSError itself, without errno.
-        if error.errno is not None:
-            raise
-        raise _damaged(path, error) from error
-    except (InputError, GeneratorExit):
-        raise
+        yield parquet.ParquetFile(path, buffer_size=1 << 20)
     except Exception as error:
-        raise _damaged(path, error) from error
-
-
-def _checked(path, batches):
-    """Validate and yield the batches: pyarrow can crash on inconsistent data."""
-    while True:
-        with _errors_of(path):
-            batch = next(batches, None)
-            if batch is None:
-                return
-            batch.validate(full=True)
-        yield batch
-
-
-def _damaged(path, error):
-    return FileFormatError(
-        "the file is not a Parquet file, or is damaged or ends early "
-        f"({reason_of(error)}). For other files, pass an iterator of another library, such as "
-        "Rows(lambda: pandas.read_csv(path, chunksize=10**6)).",
-        path,
-    )
+        # pyarrow raises OSError itself, without errno.
+        if isinstance(error, SkfilterrankError) or getattr(error, "errno", None) is not None:
+            raise
+        raise FileFormatError(
+            "the file is not a Parquet file, or is damaged or ends early "
+            f"({reason_of(error)}). For other files, pass an iterator of another library, such as "
+            "Rows(lambda: pandas.read_csv(path, chunksize=10**6)).",
+            path,
+        ) from error
 
 
 class Files:
@@ -318,8 +254,6 @@ class Files:
     paths : list of path
         Files, and folders of files; the files of a folder are read in the order of their names.
     """
-
-    is_repeatable = True
 
     def __init__(self, paths, chunk_rows: int):
         import_pyarrow("reading Parquet files")
@@ -335,34 +269,34 @@ class Files:
         target = os.path.realpath(os.fsdecode(path))
         return any(os.path.commonpath([each, target]) == each for each in self._named)
 
-    def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
+    def pieces(self, wanted: Wanted) -> Iterator[Piece]:
         """Yield parts of about `chunk_rows` rows, joined from row groups."""
         types: dict = {}
-        first_path = self._paths[0]
-        opened = []
+        sizes_of = []
         for path in self._paths:
-            file = open_file(path)
-            schema = file.schema_arrow
-            check_columns(schema.names, wanted.names, "the file", FileFormatError, path)
-            own = {name: _type_of(schema.field(name).type) for name in wanted.names}
-            types = types or own
-            for name, kind in own.items():
-                if kind != types[name]:
-                    raise FileFormatError(
-                        f"column {brief(name)} holds {kind}, but {types[name]} in {first_path}: "
-                        "write one type in all files.",
-                        path,
-                    )
-            with _errors_of(path):
-                opened.append((path, _sizes_of(file)))
-        self.n_rows = sum(sum(sizes) for _, sizes in opened) or None
-        for path, sizes in opened:
-            first = n_before = n_rows = 0
-            for place, size in enumerate(sizes, 1):
+            with _opened(path) as file:
+                schema = file.schema_arrow
+                check_columns(schema.names, wanted.names, "the file", FileFormatError, path)
+                for name in wanted.names:
+                    kind = _type_of(schema.field(name).type)
+                    if kind != types.setdefault(name, kind):
+                        raise FileFormatError(
+                            f"column {brief(name)} holds {kind}, but {types[name]} in "
+                            f"{self._paths[0]}: write one type in all files.",
+                            path,
+                        )
+                groups = range(file.num_row_groups)
+                sizes = [file.metadata.row_group(place).num_rows for place in groups]
+            sizes_of.append((path, sizes))
+        self.n_rows = sum(sum(sizes) for _, sizes in sizes_of) or None
+        for path, sizes in sizes_of:
+            groups, n_before, n_rows = [], 0, 0
+            for place, size in enumerate(sizes):
                 n_rows += size
-                if n_rows >= self._chunk_rows or place == len(sizes):
-                    yield FilePart(path, first, place, n_before, wanted, self._chunk_rows)
-                    first, n_before, n_rows = place, n_before + n_rows, 0
+                groups += [place] * (size > 0)
+                if n_rows >= self._chunk_rows or place == len(sizes) - 1:
+                    yield partial(_blocks_of_file, path, groups, n_before, wanted, self._chunk_rows)
+                    groups, n_before, n_rows = [], n_before + n_rows, 0
 
 
 def _files_in(path):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.dask_frames import DaskPartitions, WholeQueries
+from skfilterrank._files.dask_frames import DaskPartitions
 from skfilterrank._files.files import is_path
-from skfilterrank._files.frames_of_rows import Files, Frames, Wanted, is_frame
+from skfilterrank._files.frames_of_rows import Files, Frames, Wanted, is_frame, read_only_once
 from skfilterrank._lists.checks import check_count, is_dask
 from skfilterrank._lists.row_blocks import ClosedQueries, Pieces, merged
 from skfilterrank._lists.words import check_n_jobs, in_parallel, progress_bar
@@ -20,77 +20,6 @@ from skfilterrank.exceptions import InputError, InputTypeError, brief
 # Function of a block of whole queries that returns a state with ``merge(other)``. Any, because mypy
 # does not see that a named tuple with ``__call__`` is callable.
 Work = Any
-
-
-class Reading:
-    """Passes over rows that are grouped by query and divided into parts.
-
-    Parameters
-    ----------
-    source : object
-        Object whose ``pieces(wanted)`` yields parts of the rows. ``blocks()`` of a part yields its
-        rows as :class:`Block`. A query may continue in the next part.
-    wanted : Wanted
-        The columns to read.
-    n_jobs, verbose
-        As in :class:`Rows`.
-    """
-
-    def __init__(self, source, wanted, n_jobs: int | None, verbose: int):
-        self._source, self._wanted = source, wanted
-        self._n_jobs, self._verbose = n_jobs, verbose
-
-    def total(self, work: Work, **parameters) -> Any:
-        """Merge the states of one pass."""
-        with closing(self.states(work, **parameters)) as states:
-            return merged(states)
-
-    def states(
-        self,
-        work: Work,
-        *,
-        closed: ClosedQueries | None = None,
-        what: str = "",
-        merges: bool = True,
-    ) -> Generator[Any]:
-        """Yield the state that `work` returns for each block of whole queries, in order.
-
-        Parameters
-        ----------
-        work : callable
-            Function of a block of whole queries; with `n_jobs` it runs in other processes.
-        closed : ClosedQueries or None
-            Set to which finished queries are added; None if an earlier pass has checked the rows.
-        what : str
-            Name of the pass, for the progress bar.
-        merges : bool
-            Whether results on a Dask cluster are merged on its workers.
-        """
-        source = self._source
-        if isinstance(source, WholeQueries):
-            yield from [source.fold(work, closed)] if merges else source.each(work)
-            return
-        pieces = source.pieces(self._wanted)
-        n_seen = 0
-        with progress_bar(
-            total=source.n_rows,
-            unit="row",
-            unit_scale=True,
-            desc=what or None,
-            # Terminals get a moving bar, log files an occasional line.
-            mininterval=0.1 if sys.stderr.isatty() else 10,
-            verbose=self._verbose,
-        ) as bar:
-            for n_of_part, ids, state in _of_pieces(pieces, work, self._n_jobs):
-                if closed is not None:
-                    for some in ids:
-                        closed.add(some)
-                n_seen += n_of_part
-                bar.update(n_of_part)
-                if state is not None:
-                    yield state
-        if not n_seen:
-            raise InputError("rows holds no rows: expected at least one.")
 
 
 class Rows:
@@ -211,43 +140,75 @@ class Rows:
         return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"
 
 
-def opened(
+def check_passes(rows: Rows, n_passes: int) -> None:
+    """Raise for rows that cannot be read so many times."""
+    if isinstance(rows._source, Frames) and not rows._source.is_repeatable:
+        raise read_only_once(f"{n_passes} times")
+
+
+def states_of(
     rows: Rows,
+    work: Work,
     *,
     others: Mapping | None = None,
-    n_passes: int = 1,
-) -> Reading:
-    """Return a reading of columns of rows.
+    closed: ClosedQueries | None = None,
+    what: str = "",
+    merges: bool = True,
+) -> Generator[Any]:
+    """Yield the state that `work` returns for each block of whole queries, in order.
 
     Parameters
     ----------
     rows : Rows
         The rows.
+    work : callable
+        Function of a block of whole queries; with `n_jobs` it runs in other processes.
     others : dict or None
         Names of other columns than those of labels and scores, by their keys in blocks.
-    n_passes : int
-        Number of passes over the rows.
+    closed : ClosedQueries or None
+        Set to which finished queries are added; None if an earlier pass has checked the rows.
+    what : str
+        Name of the pass, for the progress bar.
+    merges : bool
+        Whether results on a Dask cluster are merged on its workers.
     """
-    wanted = Wanted(rows.query, rows.label, rows.score, others or {})
     source = rows._source
+    wanted = Wanted(rows.query, rows.label, rows.score, others or {})
     if isinstance(source, DaskPartitions):
-        source = source.whole_queries(wanted)
-    elif n_passes > 1 and not source.is_repeatable:
-        raise InputError(
-            f"rows can be read only once, but must be read {n_passes} times: pass a list of "
-            "frames, a file, or a function without arguments that returns an iterator of frames."
-        )
-    return Reading(source, wanted, rows.n_jobs, rows.verbose)
+        yield from [source.fold(work, wanted, closed)] if merges else source.each(work, wanted)
+        return
+    pieces = source.pieces(wanted)
+    n_seen = 0
+    with progress_bar(
+        total=source.n_rows,
+        unit="row",
+        unit_scale=True,
+        desc=what or None,
+        # Terminals get a moving bar, log files an occasional line.
+        mininterval=0.1 if sys.stderr.isatty() else 10,
+        verbose=rows.verbose,
+    ) as bar:
+        for n_of_part, ids, state in _of_pieces(pieces, work, rows.n_jobs):
+            if closed is not None:
+                for some in ids:
+                    closed.add(some)
+            n_seen += n_of_part
+            bar.update(n_of_part)
+            if state is not None:
+                yield state
+    if not n_seen:
+        raise InputError("rows holds no rows: expected at least one.")
 
 
-def read_once(rows: Rows, work: Work) -> Any:
-    """Merge the results of `work` on all rows, in one pass."""
-    return opened(rows).total(work, closed=ClosedQueries())
+def total_of(rows: Rows, work: Work, what: str = "") -> Any:
+    """Merge the results of `work` on all rows, in one pass that checks the order of queries."""
+    with closing(states_of(rows, work, closed=ClosedQueries(), what=what)) as states:
+        return merged(states)
 
 
 def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read all rows: query ids, labels and scores."""
-    ids, labels, scores = zip(*read_once(rows, _copied))
+    ids, labels, scores = zip(*total_of(rows, _copied))
     return np.concatenate(ids), np.concatenate(labels), np.concatenate(scores)
 
 
@@ -345,7 +306,7 @@ def _fold(piece, work):
     """Return rows of the first query, results of the queries between, and rows of the last."""
     head = rows = state = None
     n_rows, ids = 0, []
-    for block in piece.blocks():
+    for block in piece():
         if not len(block.ids):
             continue
         rows = block if rows is None else rows.join(block)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import check_writable, is_path, open_replacing
-from skfilterrank._files.rows import Rows, check_column, opened
+from skfilterrank._files.rows import Rows, check_column, states_of
 from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure, forbidden_seen, warn_of, warn_of_unjudged
@@ -130,10 +130,9 @@ def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
         )
     closed = ClosedQueries()
     total: Any = None
-    reading = opened(rows, others=work.columns)
     with _writing(out, wanted, rows) as write:
         work = work._replace(keeps=write is not None)
-        with closing(reading.states(work, closed=closed)) as states:
+        with closing(states_of(rows, work, others=work.columns, closed=closed)) as states:
             for state in states:
                 for kept in state._kept:
                     write(*kept)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import temporary_folder
-from skfilterrank._files.rows import Rows, check_rows, opened, read_once
+from skfilterrank._files.rows import Rows, check_passes, check_rows, states_of, total_of
 from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.entry_search import (
     FIRST_PASS,
@@ -24,7 +24,7 @@ from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.row_blocks import Block, ClosedQueries
+from skfilterrank._lists.row_blocks import Block
 from skfilterrank._lists.scoring import (
     Moments,
     QueryWeight,
@@ -111,14 +111,14 @@ def search_rows(
             "not support. Name another measure."
         )
     noted: list[Noted] = []
-    reading = opened(rows, n_passes=3)
+    check_passes(rows, 3)
     with ExitStack() as stack:
 
         def passing(work: Any, what: str):
             if what == FIRST_PASS:
-                noted.append(reading.total(Noting(work), closed=ClosedQueries(), what=what))
+                noted.append(total_of(rows, Noting(work), what))
                 return [noted[0].steps]
-            states = reading.states(work, what=what, merges=what != MANY_STEPS)
+            states = states_of(rows, work, what=what, merges=what != MANY_STEPS)
             return stack.enter_context(closing(states))
 
         found = search_threshold(
@@ -132,7 +132,7 @@ def search_rows(
 
 def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> float:
     """Compute the mean of a measure over Rows under a fitted threshold."""
-    total = read_once(rows, CurveMeasuring(threshold, parsed, gains))
+    total = total_of(rows, CurveMeasuring(threshold, parsed, gains))
     warn_of_unjudged([parsed], total.n_open, total.moments.n)
     return total.moments.mean
 
