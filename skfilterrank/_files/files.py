@@ -5,7 +5,6 @@ A lock belongs to an open file. The operating system releases it when the proces
 
 import bz2
 import errno
-import functools
 import gzip
 import itertools
 import json
@@ -15,7 +14,6 @@ import re
 import secrets
 import shutil
 import stat
-import tempfile
 import time
 import zlib
 from collections import Counter
@@ -44,10 +42,6 @@ _PACKED_BYTES = 1 << 12
 # A file is refused if it exceeds both limits; judgments and runs unpack to 3 to 70 times their
 # size.
 _MOST_BYTES, _MOST_TIMES = 1 << 30, 200
-# Pattern of partial files and folders, and the age from which they count as abandoned.
-_PARTIAL = re.compile(r"\..*\.partial-(\d{1,9})-[0-9a-f]{8}", re.DOTALL)
-_OLD_SECONDS = 24 * 60 * 60
-_cleaned: set[str] = set()
 # Time to wait for a lock, and between two attempts.
 _LOCK_SECONDS, _LOCK_PAUSE = 60.0, 0.02
 # Lock a byte after the content, because on Windows others cannot read locked bytes.
@@ -324,10 +318,9 @@ def open_replacing(path):
     """Yield a binary handle that replaces a file when everything is written.
 
     Bytes are written to ``.NAME.partial-PID-...`` in the same folder and flushed to disk. This file
-    replaces the target when the block ends, and is removed if the block raises. A partial file of a
-    killed process is removed after a day by another process that writes into the folder. As with
-    `open`, the target keeps its permissions, symbolic links stay, and devices and pipes are written
-    to directly. Unlike with `open`, other hard links to the target keep the old content.
+    replaces the target when the block ends, and is removed if the block raises. As with `open`, the
+    target keeps its permissions, symbolic links stay, and devices and pipes are written to
+    directly. Unlike with `open`, other hard links to the target keep the old content.
     """
     check_name(path)
     path = os.fsdecode(path)
@@ -336,9 +329,19 @@ def open_replacing(path):
         with _naming(path), open(path, "wb") as handle:
             yield handle
         return
-    new = _partial(target)
+    folder, name = os.path.split(target)
+    # Names have a maximal length.
+    new = os.path.join(folder, f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        with open(new, "xb", opener=functools.partial(_open_like, target)) as handle:
+        found = os.stat(target) if os.path.exists(target) else None
+        mode = 0o666 if found is None else stat.S_IMODE(found.st_mode)
+        with open(new, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as handle:
+            if found is not None and os.name == "posix":
+                # Not every user may change owners, and not every disk has them.
+                with suppress(OSError):
+                    os.chown(new, found.st_uid, found.st_gid)
+                with suppress(OSError):
+                    os.chmod(new, mode)
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
@@ -362,51 +365,6 @@ def _take_place(new, target):
         # A mount point, such as a file that is mounted in a container, is overwritten directly.
         shutil.copyfile(new, target)
         os.unlink(new)
-
-
-@contextmanager
-def temporary_folder(parent: str | None):
-    """Yield a new temporary folder in `parent` or in the system's folder; removed at the end.
-
-    The folder of a killed process is removed after a day by another process.
-    """
-    path = _partial(os.path.join(parent or tempfile.gettempdir(), "skfilterrank"))
-    os.mkdir(path, 0o700)
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _partial(path):
-    """Return a name for a partial file beside a path; remove abandoned partial files.
-
-    The name uses at most 50 characters of the path's name, since names have a maximal length.
-    """
-    folder, name = os.path.split(path)
-    if folder not in _cleaned and os.name == "posix":
-        _cleaned.add(folder)
-        with suppress(OSError), os.scandir(folder or ".") as entries:
-            for entry in filter(_is_abandoned, entries):
-                if entry.is_dir():
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    os.unlink(entry.path)
-    name = f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}"
-    return os.path.join(folder, name)
-
-
-def _is_abandoned(entry):
-    """Tell whether a partial file is old, belongs to this user, and its process has ended."""
-    match = _PARTIAL.fullmatch(entry.name)
-    found = match and entry.stat(follow_symlinks=False)
-    if not match or stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid():
-        return False
-    try:
-        os.kill(int(match[1]), 0)
-    except ProcessLookupError:
-        return time.time() - found.st_mtime >= _OLD_SECONDS
-    return False
 
 
 def check_writable(path):
@@ -437,23 +395,6 @@ def _replaced_file(path):
     except FileNotFoundError:
         pass
     return os.path.realpath(path)
-
-
-def _open_like(like, name, flags):
-    """Open a new file with the permissions of another one, and with its owner if allowed."""
-    if not os.path.exists(like):
-        return os.open(name, flags, 0o666)
-    found = os.stat(like)
-    mode = stat.S_IMODE(found.st_mode)
-    handle = os.open(name, flags, mode)
-    if os.name == "posix":
-        # Not every user may change owners, and not every disk has them. Permissions never get
-        # wider.
-        with suppress(OSError):
-            os.fchown(handle, found.st_uid, found.st_gid)
-        with suppress(OSError):
-            os.fchmod(handle, mode)
-    return handle
 
 
 @contextmanager

@@ -3,12 +3,12 @@
 from collections import Counter
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import temporary_folder
 from skfilterrank._files.rows import Rows, check_passes, check_rows, states_of, total_of
 from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.entry_search import (
@@ -124,7 +124,9 @@ def search_rows(
         found = search_threshold(
             Stepping(parsed, gains, undefined),
             passing,
-            lambda: stack.enter_context(temporary_folder(rows.folder)),
+            lambda: stack.enter_context(
+                TemporaryDirectory(prefix=".skfilterrank-", dir=rows.folder)
+            ),
         )
     warn_of_unjudged([parsed], noted[0].n_open, noted[0].n_queries, undefined)
     return found, noted[0]

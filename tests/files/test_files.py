@@ -485,7 +485,6 @@ def test_the_package_writes_files_by_this_alone():
             "open",
             "os.replace",
             "shutil.copyfile",
-            "tempfile.gettempdir",
         },
         # Data that does not fit into memory goes into temporary folders.
         os.path.join("_lists", "entry_search.py"): {"open"},

@@ -1,4 +1,4 @@
-"""Partial files and temporary folders of processes that are ended or killed, and locks."""
+"""Partial files of processes that are told to end, and locks."""
 
 import os
 import signal
@@ -8,20 +8,16 @@ import time
 
 import pytest
 
-from skfilterrank._files.files import locked, open_replacing
+from skfilterrank._files.files import locked
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSIX")
 
 _WRITER = """
 import sys, time
-from skfilterrank._files.files import open_replacing, temporary_folder
+from skfilterrank._files.files import open_replacing
 from skfilterrank.cli import exits_by_signals
 folder = sys.argv[1]
-with (
-    exits_by_signals(),
-    open_replacing(f"{folder}/file"),
-    temporary_folder(folder),
-):
+with exits_by_signals(), open_replacing(f"{folder}/file"):
     print(flush=True)
     time.sleep(100)
 """
@@ -38,27 +34,10 @@ def writer(tmp_path):
 
 
 def test_a_process_that_is_told_to_end_leaves_nothing(writer, tmp_path):
-    assert len(os.listdir(tmp_path)) == 2
+    assert len(os.listdir(tmp_path)) == 1
     writer.send_signal(signal.SIGTERM)
     assert writer.wait(20) == 128 + signal.SIGTERM
     assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_dead", [True, False])
-def test_files_of_a_killed_process_are_removed_later(writer, tmp_path, is_dead, monkeypatch):
-    if is_dead:
-        writer.kill()
-        writer.wait(20)
-    left = os.listdir(tmp_path)
-    assert len(left) == 2
-    monkeypatch.setattr("skfilterrank._files.files._cleaned", set())
-    for name in left[1:]:
-        os.utime(tmp_path / name, (0, time.time() - 90_000))
-    with open_replacing(tmp_path / "other"):
-        pass
-    kept = left[:1] if is_dead else left
-    assert sorted(os.listdir(tmp_path)) == sorted([*kept, "other"])
 
 
 @pytest.mark.slow
