@@ -72,7 +72,7 @@ class Population:
 def _steps(risk, lists, k):
     """Each query's loss at every threshold."""
     (promise,) = read_risks(at_cutoff({risk: 0.1}, k))
-    return promise.steps(lists, None)
+    return promise.steps(lists)
 
 
 def at_cutoff(levels, k):

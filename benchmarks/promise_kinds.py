@@ -68,7 +68,7 @@ class Truth:
         lists = lists.with_scores(np.where(is_hidden, -np.inf, lists.scores))
         risks = {f"{name}@{self.k}": 0.1 for name in ("any_forbidden", "forbidden")}
         risks["false_reject_rate"] = 0.1
-        self.steps = {each.name: each.steps(lists, None) for each in read_risks(risks)}
+        self.steps = {each.name: each.steps(lists) for each in read_risks(risks)}
         n = len(population.sizes)
         self.best = np.full(n, -np.inf)
         np.maximum.at(self.best, population.groups, population.scores)
@@ -165,7 +165,7 @@ def of_kind(kind, truth, levels, repeats):
             read = read_risks(risks, among)
             for each in read:
                 if each.name not in steps:
-                    steps[each.name] = each.steps(lists, None)
+                    steps[each.name] = each.steps(lists)
             try:
                 certificate = certificate_of(
                     curve,

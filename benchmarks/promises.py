@@ -90,7 +90,7 @@ class Grid:
         self.thresholds = np.unique(np.quantile(population.scores, np.linspace(0, 1, N_GRID)))
         self.losses, self.counts = {}, {}
         for risk in RISKS:
-            steps = read_risks(at_cutoff({risk: 0.1}, population.k))[0].steps(lists, None)
+            steps = read_risks(at_cutoff({risk: 0.1}, population.k))[0].steps(lists)
             losses = np.zeros((len(population.sizes), len(self.thresholds)))
             losses[steps.counted] = np.column_stack([steps.at(t) for t in self.thresholds])
             self.losses[risk] = losses
@@ -145,7 +145,7 @@ def certified(population, queries):
     found = []
     for levels in PROMISES:
         risks = read_risks(at_cutoff(levels, population.k))
-        every = [risk.steps(lists, None) for risk in risks]
+        every = [risk.steps(lists) for risk in risks]
         try:
             found.append(certificate_of(curve, lists, risks, every, CONFIDENCE))
         except ValueError:  # too few queries, or no threshold keeps it
@@ -366,7 +366,7 @@ def certificates(population, queries, levels):
         for level in levels:
             promises = read_risks(at_cutoff({risk: level}, population.k))
             try:
-                every = [promise.steps(lists, None) for promise in promises]
+                every = [promise.steps(lists) for promise in promises]
                 found[risk, level] = certificate_of(curve, lists, promises, every, CONFIDENCE)
             except ValueError:  # too few queries
                 found[risk, level] = None

@@ -606,7 +606,6 @@ def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
             lists = lists.replace(weights=of_query[queries])
     return JudgedScores(
         lists,
-        rows.labels[held_out],
         queries,
         more,
         ["filter_score"] * more.shape[1],

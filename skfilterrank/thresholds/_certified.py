@@ -41,16 +41,13 @@ class CertifiedThreshold(BaseThreshold):
         good documents that is hidden, over the queries that have any. "empty_list_rate": the share
         of queries that are shown nothing. Without a cut-off all places count.
 
-        A key may also be a function ``loss(y_true, shown, groups)`` that returns one loss between 0
-        and 1 for each query. `y_true` holds labels, `shown` tells which rows are shown, and
-        `groups` numbers their queries from 0 in ascending order. Losses come in the order of these
-        numbers, NaN (whatever is shown) where a query does not count. A query's loss must depend
-        only on its own rows. A function that returns dtype bool declares losses of 0 or 1 and gets
-        the exact binomial test. Numbers get bets, which certify less, even where all of them are 0
-        or 1: the data cannot tell that no other loss will come. Among documents of equal score,
-        the documents of lowest gain count as shown first. Give the lowest `gains` to
-        the documents that the function counts as worst; otherwise the order of rows may break the
-        guarantee.
+        A loss of your own is a measure that :func:`skfilterrank.metrics.register_measure` made with
+        ``value_range=(0, 1)`` and ``greater_is_better=False``; NaN (whatever is shown) where a
+        query does not count. With ``zero_or_one=True`` it gets the exact binomial test. Others get
+        bets, which certify less, even where all losses are 0 or 1: the data cannot tell that no
+        other loss will come. Among documents of equal score, the documents of lowest gain count as
+        shown first. Give the lowest `gains` to the documents that the loss counts as worst;
+        otherwise the order of rows may break the guarantee.
     among : {"all", "answered"}, default="all"
         Queries that each risk is a mean over. "all": a query that is shown nothing counts as one
         without a forbidden document, so that showing little keeps such a risk low. "answered": the
@@ -133,20 +130,20 @@ class CertifiedThreshold(BaseThreshold):
     Several risks that are safe at the same end are each tested with the whole error: the first bad
     threshold is bad for one of them, and only the test of this risk must err. Risks that are safe
     at opposite ends, as forbidden documents and false rejects are, get half of the error each. So
-    does each end of a function that is lower for some queries where nothing is shown and for others
+    does each end of a loss that is lower for some queries where nothing is shown and for others
     where everything is: its test begins at the end with the lower mean, which the data choose.
 
     The test is exact binomial (Clopper-Pearson) where losses are declared as 0 or 1: by the measure
     ("any_forbidden", "forbidden@1", "empty_list_rate", and what
-    :func:`skfilterrank.metrics.register_measure` gets with ``zero_or_one=True``), or by a function
-    that returns bool. For other losses it is that of Waudby-Smith and Ramdas [2]_, with bets fixed
-    beforehand and in a random order of the queries, which the order of their scores decides:
-    neither ids, nor the order of rows, nor labels. Both hold for any number of queries.
+    :func:`skfilterrank.metrics.register_measure` gets with ``zero_or_one=True``). For other losses
+    it is that of Waudby-Smith and Ramdas [2]_, with bets fixed beforehand and in a random order of
+    the queries, which the order of their scores decides: neither ids, nor the order of rows, nor
+    labels. Both hold for any number of queries.
 
     Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
     risk and at the end of a list. The guarantee therefore holds for any order of rows, in
-    calibration and later. For a function this is true only if documents of the lowest gain lose
-    most.
+    calibration and later. For a loss of your own this is true only if documents of the lowest gain
+    lose most.
 
     Documents behind the cut-off of a risk are not covered. The guarantee is therefore for lists of
     at most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
@@ -172,10 +169,11 @@ class CertifiedThreshold(BaseThreshold):
     it. Left out are the queries without labels that show something at that score. Of those that
     show nothing there the same share is left out, since lists that show something would be too few
     otherwise. The others are like a random draw of all queries if the labelled ones are like a
-    random draw of those that show something. For "false_reject_rate" and functions, all queries
-    without labels are left out. `certificate_.n_left_out` has their number, and a warning names it;
-    it says so if their best scores are unlike those of the labelled ones (Kolmogorov-Smirnov test
-    at 1 %). Exact copies of queries are no draws of their own: above 2 %, there is a warning.
+    random draw of those that show something. For "false_reject_rate" and your own losses, all
+    queries without labels are left out. `certificate_.n_left_out` has their number, and a warning
+    names it; it says so if their best scores are unlike those of the labelled ones
+    (Kolmogorov-Smirnov test at 1 %). Exact copies of queries are no draws of their own: above 2 %,
+    there is a warning.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
@@ -203,14 +201,11 @@ class CertifiedThreshold(BaseThreshold):
     >>> print(safe.fit(scores, y, groups=groups).certificate_)
     With confidence 0.95, the share of queries with a forbidden document in the shown top 3 is ...
 
-    Two risks at once, one of them a function: at least one good document in most lists.
+    Two risks at once:
 
-    >>> import numpy as np
-    >>> def nothing_good(y_true, shown, groups):
-    ...     return np.bincount(groups, shown & (y_true > 0)) == 0
-    >>> both = CertifiedThreshold({"any_forbidden@3": 0.15, nothing_good: 0.3})
+    >>> both = CertifiedThreshold({"any_forbidden@3": 0.15, "false_reject_rate": 0.3})
     >>> list(both.fit(scores, y, groups=groups).certificate_.risks)
-    ['any_forbidden@3', 'nothing_good']
+    ['any_forbidden@3', 'false_reject_rate']
 
     The rate among the queries that are shown something:
 
@@ -301,9 +296,7 @@ class CertifiedThreshold(BaseThreshold):
         units = Units.of(judged.index, levels, clusters, judged.unit)
         counted = CountedQueries.with_labels(lists, levels, units.answer_at)
         risks = self._read_risks()
-        every = [
-            risk.steps(lists, judged.labels, counts=counted.of(risk), **given) for risk in risks
-        ]
+        every = [risk.steps(lists, counts=counted.of(risk), **given) for risk in risks]
         tests = make_tests(risks, every, units, self.confidence_level, most, counted)
         between = judged.scores if is_whole else levels
         threshold, value = certify(tests, self.threshold_curve_, levels, between=between)

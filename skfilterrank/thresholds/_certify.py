@@ -7,11 +7,9 @@ from skfilterrank._lists.checks import (
     check_level_scores,
     check_share,
     is_level,
-    label_array,
 )
 from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank._lists.words import warn_user
@@ -143,9 +141,9 @@ class RiskTest:
 
     def units_needed(self) -> tuple[int, str]:
         """Return the least number of units that can pass, and which ones count."""
-        kind, rate = "judged queries", self.risk.rate
-        if self.risk.reads == "all" and isinstance(rate, ParsedMeasure):
-            kind += f", but none where {rate.measure.undefined}"
+        kind = "judged queries"
+        if self.risk.reads == "all":
+            kind += f", but none where {self.risk.rate.measure.undefined}"
         return least_count(lambda n: self.bound_of(n).rules_out(np.zeros(n))), kind
 
     def _check_number(self):
@@ -365,7 +363,7 @@ def risk_certificate(
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     check_one_order(y_true=y_true, clusters=clusters)
     lists = lists.replace(scores=check_level_scores(y_score))
-    labels, given = label_array(y_true), lists.index
+    given = lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
     # Hidden rows do not count, so that they may be left out of the scores.
     shown, judged = (lists.scores >= threshold) & (lists.scores > -np.inf), ~np.isnan(lists.gains)
@@ -378,7 +376,7 @@ def risk_certificate(
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}
     for risk in risks:
-        raw = risk.steps(lists, labels, counts=found.of(risk))
+        raw = risk.steps(lists, counts=found.of(risk))
         if not raw.n_queries:
             raise InputError(
                 f"no query counts for the risk {brief(risk.name)}: judge some queries."

@@ -11,7 +11,6 @@ import skfilterrank
 from skfilterrank._files import states
 from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
-from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import (
@@ -210,14 +209,7 @@ def _measure(measure, name):
 
 def _risks(risks, name):
     """Return risks as pairs of name and level."""
-    found = read_risks(risks)
-    for risk in found:
-        if not isinstance(risk.rate, ParsedMeasure):
-            raise InputError(
-                f"{name} has the function {risk.name}, which JSON cannot hold. Save the "
-                "threshold with joblib.dump."
-            )
-    return [[risk.name, risk.max_risk] for risk in found]
+    return [[risk.name, risk.max_risk] for risk in read_risks(risks)]
 
 
 def _parameter(value, name):

@@ -45,8 +45,6 @@ class JudgedScores:
     ----------
     lists : RankedLists
         Gains, NaN where unjudged, scores, queries and their weights.
-    labels : ndarray of shape (n_rows,)
-        The labels before they are mapped to gains.
     clusters : ndarray of shape (n_lists,), int
         Cluster number of each list. Lists of one cluster, such as a query that was held out twice,
         are never on both sides of a split.
@@ -65,7 +63,6 @@ class JudgedScores:
     """
 
     lists: RankedLists
-    labels: np.ndarray
     clusters: np.ndarray
     more: np.ndarray
     more_names: list
@@ -113,7 +110,6 @@ class JudgedScores:
         return replace(
             self,
             lists=lists,
-            labels=self.labels[rows],
             clusters=clusters,
             more=self.more[rows],
             folds=folds,

@@ -17,12 +17,10 @@ from skfilterrank._lists.checks import (
     check_count,
     check_level_scores,
     check_share,
-    label_array,
     one_of,
 )
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.results import plural
 from skfilterrank._lists.words import is_of_machine
@@ -122,7 +120,7 @@ class RiskMonitor:
     ------
     ValueError
         If a parameter is out of range, or if a threshold has no certificate, has other gains than
-        those given, or has a risk or gains that are functions.
+        those given, or has gains that are functions.
     NotFittedError
         If a threshold is not fitted.
 
@@ -343,7 +341,7 @@ class RiskMonitor:
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Pass "
                 "each query once, and give another draw of the same query an id of its own."
             )
-        labels, codes = label_array(y_true), lists.index.codes()
+        codes = lists.index.codes()
         is_answered = np.bincount(codes, lists.scores > -np.inf, lists.index.n_queries) > 0
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, codes, np.arange(len(codes)))
@@ -358,7 +356,7 @@ class RiskMonitor:
         np.minimum.at(first, unit_of[codes], np.arange(len(codes)))
         news = []
         for watched in self._watched:
-            steps = watched.risk.steps(lists, labels, counts=counted.of(watched.risk))
+            steps = watched.risk.steps(lists, counts=counted.of(watched.risk))
             counts = is_answered[steps.counted] if watched.risk.answered else True
             shares = units.mean(np.ones(steps.n_queries) * counts, steps.counted)
             losses = units.mean(steps.at(-np.inf) * counts, steps.counted)
@@ -455,7 +453,7 @@ class RiskMonitor:
         Raises
         ------
         ValueError
-            If a risk or the gains are a function, or a label of the gains is neither text nor a
+            If the gains are a function, or a label of the gains is neither text nor a
             number. If another process has written the file since this monitor was loaded from it.
         OSError
             If the file cannot be written.
@@ -469,12 +467,6 @@ class RiskMonitor:
         >>> RiskMonitor.load(path)
         <RiskMonitor: forbidden@3 at most 0.1; no alarm after 0 queries>
         """
-        for watched in self._watched:
-            if not isinstance(watched.risk.rate, ParsedMeasure):
-                raise InputError(
-                    f"risks has the function {watched.risk.name}, which JSON cannot hold. Use a "
-                    "measure by its name, or pickle the monitor."
-                )
         state = {
             "gains": states.gains_to_json(self.gains, "monitor"),
             "confidence_level": self.confidence_level,

@@ -1,6 +1,5 @@
-"""Losses of queries and of units of a guarantee at every threshold, for measures and functions."""
+"""Losses of queries and of units of a guarantee at every threshold."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,12 +9,9 @@ from scipy.stats import beta, binom
 from skfilterrank._lists.entry_steps import Entries, values_of_measure
 from skfilterrank._lists.lists import RankedLists, argsort_floats
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import counted, plural
-from skfilterrank.exceptions import InputError, brief
-
-# Number of queries for which a function is also called with only their rows.
-_N_ALONE = 20
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
+from skfilterrank.exceptions import InputError
 
 
 class Steps(NamedTuple):
@@ -146,120 +142,32 @@ def steps_of_measure(
             if entry.reads == "shown":
                 # A list that never shows anything loses nothing.
                 values[np.isnan(values[:, 0]) & ~(keys < np.inf).any(axis=1)] = 0.0
-            if binary and not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-                raise InputError(
-                    f"risk {parsed.text} is registered with zero_or_one=True, but has losses "
-                    "between 0 and 1. Register it without, or return 0 or 1."
-                )
+            _check_losses(values, parsed, binary)
             yield block.queries, keys, values
 
     return Steps.of(losses(), entries, counts, binary=binary)
 
 
-def steps_of_function(
-    loss: Callable,
-    lists: RankedLists,
-    labels: np.ndarray,
-    keys=None,
-    *,
-    most: int | None = None,
-    counts: np.ndarray,
-) -> Steps:
-    """Compute the steps of a function ``loss(y_true, shown, groups)``, called at each list length.
-
-    `counts` is a mask of the queries that count; `keys` and `most` are those of
-    :meth:`EntryValues.of`.
-    """
-    name = getattr(loss, "__name__", type(loss).__name__)
-    n_queries = lists.index.n_queries
-    ranking = Ranking(lists.scores, lists.index, lists.gains)
-    order, entries = ranking.order, Entries.of(lists, keys, of_set=True)
-    labels, codes = labels[order], lists.index.codes()[order]
-    before = np.repeat(ranking.starts, ranking.sizes)
-
-    def in_top(shown):
-        if most is None:
-            return shown
-        n_shown = np.append(0, np.cumsum(shown))
-        return shown & (n_shown[1:] - n_shown[before] <= most)
-
-    # Rank of each row's score among the distinct scores of its query, from 1; none for -inf.
-    entering = Ranking(entries.lists.scores, lists.index)
-    number = np.where(entering.scores > -np.inf, entering.tie_number + 1, len(codes) + 1)
-    n_steps = int(number.max(initial=0, where=number <= len(codes)))
-    at = np.full((n_queries, n_steps), -np.inf)
-    ties = entering.ties[entering.scores[entering.ties] > -np.inf]
-    codes_of_ties = np.repeat(np.arange(n_queries), entering.sizes)[ties]
-    at[codes_of_ties, number[ties] - 1] = entering.scores[ties]
-    number = entering.by_row(number)[order]
-    every = [in_top(number <= step) for step in range(1, n_steps + 1)]
-    nothing = np.zeros(len(codes), dtype=bool)
-    values = np.empty((n_queries, len(every) + 1))
-    kinds = set()
-    for step, shown in enumerate([nothing, *every]):
-        column = ask_function(loss, name, labels, shown, codes, n_queries)
-        kinds.add(column.dtype.kind)
-        values[:, step] = column
-    for step in {max(1, len(every) // 2), len(every)}:
-        shown = every[step - 1] if every else nothing
-        check_own_query(loss, name, labels, shown, codes, n_queries)
+def _check_losses(values, parsed, binary) -> None:
+    """Raise if losses of a registered measure are not what it was registered with."""
     is_missing = np.isnan(values)
-    if (is_missing.any(axis=1) & ~is_missing.all(axis=1)).any():
+    known = values[~is_missing]
+    is_partly = is_missing.any(axis=1) & ~is_missing.all(axis=1)
+    if parsed.measure.reads == "all" and is_partly.any():
         raise InputError(
-            f"risk {name} is NaN for a query at some thresholds and a number at others: a query "
-            "that does not count is NaN at all of them."
+            f"risk {parsed.text} is NaN for a query at some thresholds and a number at others: a "
+            "query that does not count is NaN at all of them."
         )
-    part = np.arange(n_queries), -at, values
-    return Steps.of([part], entries, counts, binary=kinds == {"b"})
-
-
-def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
-    """Call the function for some rows, and check the losses it returns."""
-    try:
-        values = np.asarray(loss(labels.copy(), shown.copy(), codes.copy()))
-    except Exception as error:
-        error.add_note(
-            f"The risk {name} was called with the labels, a mask of the rows shown, and the "
-            "number of the query of each row, from 0 in ascending order."
-        )
-        raise
-    if values.shape != (n_queries,) or values.dtype.kind not in "biuf":
+    if ((known < -ROUNDING_OF_MEANS) | (known > 1 + ROUNDING_OF_MEANS)).any():
         raise InputError(
-            f"risk {name} must return one number for each query, in the order of their numbers: "
-            f"shape ({n_queries},), got {brief(values)} of shape {values.shape}."
+            f"risk {parsed.text} is registered with value_range=(0, 1), but has a loss of "
+            f"{known[np.argmax(np.abs(known - 0.5))]:g}. Divide by the largest loss there can be."
         )
-    outside = (values < 0) | (values > 1)
-    if outside.any():
+    if binary and not np.isin(known, (0.0, 1.0)).all():
         raise InputError(
-            f"risk {name} must lie between 0 and 1, got {values[outside][0]:g}: divide by the "
-            "largest loss there can be."
+            f"risk {parsed.text} is registered with zero_or_one=True, but has losses between 0 and "
+            "1. Register it without, or return 0 or 1."
         )
-    return values
-
-
-def check_own_query(loss, name, labels, shown, codes, n_queries):
-    """Raise if a query's loss depends on the other queries."""
-    if n_queries < 2:
-        return
-    together = ask_function(loss, name, labels, shown, codes, n_queries)
-    # Single queries are tried, chosen from the whole range of losses. Leaving out half of the
-    # queries would hardly change a mean or a maximum over many queries.
-    by_loss = np.argsort(together, kind="stable")
-    some = by_loss[np.linspace(0, n_queries - 1, min(n_queries, _N_ALONE)).astype(np.intp)]
-    parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
-    for begin, end in parts:
-        rows = (codes >= begin) & (codes < end)
-        alone = ask_function(
-            loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin
-        )
-        is_same = np.isclose(alone, together[begin:end], rtol=0, atol=1e-9, equal_nan=True)
-        if not is_same.all():
-            first = int(np.argmin(is_same))
-            raise InputError(
-                f"risk {name} gives query {begin + first} another loss when other queries are left "
-                f"out ({together[begin + first]:g} and {alone[first]:g}): nothing can be "
-                "guaranteed for new queries then. Compute each query's loss from its own rows."
-            )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Risks with their levels, and upper confidence bounds for mean losses between 0 and 1."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,17 +11,12 @@ from scipy.stats import beta
 
 from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
+from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.thresholds._risk_steps import (
-    Steps,
-    has_judged,
-    steps_of_function,
-    steps_of_measure,
-)
+from skfilterrank.thresholds._risk_steps import Steps, has_judged, steps_of_measure
 
 # Bets are tuned to these variances, as shares of the largest variance at the level.
 _VARIANCE_SHARES = np.array([1.0, 0.5, 0.25])
@@ -192,30 +187,28 @@ _N_NAMED = 5
 
 
 class Risk(NamedTuple):
-    """A risk (measure or function), its level, and whether only answered queries count."""
+    """A measure that is a risk, its level, and whether only answered queries count."""
 
-    rate: ParsedMeasure | Callable
+    rate: ParsedMeasure
     max_risk: float
     answered: bool = False
 
     @property
     def name(self) -> str:
         """Name of the risk, with its cut-off."""
-        if isinstance(self.rate, ParsedMeasure):
-            return self.rate.text
-        return getattr(self.rate, "__name__", type(self.rate).__name__)
+        return self.rate.text
 
     @property
     def k(self) -> int | None:
         """Number of places that the risk depends on; None means all."""
-        return self.rate.k if isinstance(self.rate, ParsedMeasure) else None
+        return self.rate.k
 
     @property
     def reads(self) -> str:
         """Labels that can change the risk: "none", those "shown", or "all"."""
-        return self.rate.measure.reads if isinstance(self.rate, ParsedMeasure) else "all"
+        return self.rate.measure.reads
 
-    def steps(self, lists: RankedLists, labels, keys=None, *, most=None, counts=None) -> Steps:
+    def steps(self, lists: RankedLists, keys=None, *, most=None, counts=None) -> Steps:
         """Compute the loss of each query at every threshold, or at every level of keys.
 
         `counts` is a mask of the queries that count. None means those with a judged document, or
@@ -223,10 +216,7 @@ class Risk(NamedTuple):
         """
         if counts is None:
             counts = has_judged(lists) | (self.reads == "none")
-        given = {"most": most, "counts": counts}
-        if isinstance(self.rate, ParsedMeasure):
-            return steps_of_measure(lists, self.rate, keys, **given)
-        return steps_of_function(self.rate, lists, labels, keys, **given)
+        return steps_of_measure(lists, self.rate, keys, most=most, counts=counts)
 
 
 def read_risks(risks, among="all") -> list[Risk]:
@@ -239,10 +229,7 @@ def read_risks(risks, among="all") -> list[Risk]:
         )
     found = []
     for rate, level in risks.items():
-        is_function = callable(rate) and not isinstance(rate, type | Measure | ParsedMeasure)
-        parsed = rate if is_function else _parse(rate)
-        level = check_share(level, f"risks[{brief(rate)}]")
-        risk = Risk(parsed, level)
+        risk = Risk(_parse(rate), check_share(level, f"risks[{brief(rate)}]"))
         # A risk that reads no label is of what is shown: it always counts all queries.
         found.append(risk._replace(answered=among == "answered" and risk.reads != "none"))
     names = [risk.name for risk in found]
@@ -292,11 +279,9 @@ def find_unjudged(
     place = places_of_ties(scores, lists.index)
     counts = np.zeros(len(codes), dtype=bool)
     for risk in risks:
-        is_measure = isinstance(risk.rate, ParsedMeasure)
-        has_places = not is_measure or risk.rate.measure.takes_k
         if risk.reads == "none":
             continue
-        if not has_places:
+        if not risk.rate.measure.takes_k:
             # Such a risk also depends on hidden documents.
             counts[:] = True
             continue
@@ -352,7 +337,10 @@ def _parse(rate) -> ParsedMeasure:
     if parsed is None or not _is_rate(parsed.measure):
         instead = _INSTEAD.get(str(rate).partition("@")[0], "")
         names = ", ".join(map(repr, rates))
-        raise InputError(f"risks must name {names} or functions, got {brief(rate)}.{instead}")
+        raise InputError(
+            f"risks must name {names}, or a measure that register_measure made with "
+            f"value_range=(0, 1) and greater_is_better=False, got {brief(rate)}.{instead}"
+        )
     return parsed
 
 

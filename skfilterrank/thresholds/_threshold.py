@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_choice, check_count, count_rows, label_array
+from skfilterrank._lists.checks import check_choice, check_count, count_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
@@ -185,11 +185,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if groups is None:
             groups = self.rows_as_queries(len(column))
         y, gains = self._labels_to_score(y)
-        labels = label_array(y)
-        if len(labels) not in (0, len(column)):
+        if (n_labels := count_rows(y)) not in (0, len(column)):
             raise InputError(
-                f"y has {len(labels)} labels but there are {len(column)} scores: give one for "
-                "each row."
+                f"y has {n_labels} labels but there are {len(column)} scores: give one for each "
+                "row."
             )
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self.check_weights(query_weight, n_more=more.shape[1])
@@ -202,7 +201,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             names = index.query_ids[index.codes()], np.arange(len(column))
         return JudgedScores(
             lists,
-            labels,
             number_clusters(clusters, index),
             more,
             names_of_more,

@@ -223,14 +223,6 @@ def risk_of(risk, k=None):
     return risk
 
 
-def any_bad(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true < 0)) > 0
-
-
-def bad_share(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true < 0)) / np.maximum(np.bincount(groups, shown), 1)
-
-
 class TestRisks:
     @pytest.mark.slow
     @pytest.mark.parametrize("case", CASES)
@@ -241,7 +233,7 @@ class TestRisks:
         risk = risk_of(risk, k)
         lists = RankedLists(y_true, y_score, groups=GROUPS, ties="worst")
         keys = np.where(y_score == NO, NO, y_score if given is None else given)
-        steps = risk.steps(lists, y_true, given)
+        steps = risk.steps(lists, given)
         kernel = risk.rate.measure.bind(risk.k, {})
         found, expected = [], []
         for level in [*np.unique(keys[keys > NO]), np.inf]:
@@ -250,22 +242,11 @@ class TestRisks:
             found.append(steps.at(level))
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
-    @pytest.mark.parametrize(
-        ("function", "risk"), [(any_bad, "any_forbidden"), (bad_share, "forbidden")]
-    )
-    @pytest.mark.parametrize("k", [None, 2])
-    def test_functions_are_as_measures(self, function, risk, k):
-        lists = RankedLists(LABELS, SCORES, groups=GROUPS)
-        by_name = risk_of(risk, k).steps(lists, LABELS, KEYS)
-        own = risk_of(function).steps(lists, LABELS, KEYS, most=k)
-        for level in [*KEYS, np.inf]:
-            np.testing.assert_allclose(own.at(level), by_name.at(level), atol=1e-12)
-
     def test_documents_of_equal_scores_stay_tied(self):
         """The good document is shown first, but either may stand first when both are shown."""
         risk = risk_of("any_forbidden", 1)
         lists = RankedLists([1, -1], [2.0, 2.0], groups=[1, 1])
-        steps = risk.steps(lists, None, np.array([2.0, 1.0]))
+        steps = risk.steps(lists, np.array([2.0, 1.0]))
         assert [steps.at(level)[0] for level in (3, 2, 1)] == [0, 0, 1]
 
 

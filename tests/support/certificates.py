@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.metrics import false_reject_rate, forbidden_at_k
+from skfilterrank.metrics import false_reject_rate, forbidden_at_k, register_measure
 from skfilterrank.thresholds import UNSEEN, CertifiedThreshold
 
 NO = -np.inf
@@ -36,6 +37,14 @@ def only(certificate):
 def promise_at(*args, **params):
     """The only risk of the best threshold at which a risk is kept, of scores by any model."""
     return only(certified(*args, **params).with_conditions(SEEN))
+
+
+def own_loss(function, **declared):
+    """A function as a measure that can be a risk, and that the table forgets at once."""
+    facts = {"value_range": (0, 1), "greater_is_better": False, "takes_k": False}
+    made = register_measure("own_loss", function, **facts | {"zero_or_one": True} | declared)
+    del MEASURES["own_loss"]
+    return made
 
 
 def risks_at(risk, level, k=None) -> dict:

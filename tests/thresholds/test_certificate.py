@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy.stats import beta, binom, binomtest
 
-from certificates import certified, promise_at, risks_at
+from certificates import certified, own_loss, promise_at, risks_at
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, FitWarning
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import (
     any_forbidden_at_k,
 )
@@ -250,44 +250,12 @@ class TestLabelsOfMachines:
         assert load_threshold(saved).certificate_.facts["n_machine"] == n_machine
 
 
-def any_bad(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true < 0)) > 0
+@own_loss
+def wrong(y_true, y_score, *, pool):
+    return float((y_true < 0).any() or (len(y_true) == 0 and (pool > 0).any()))
 
 
-def any_bad_as_number(y_true, shown, groups):
-    return (np.bincount(groups, shown & (y_true < 0)) > 0).astype(float)
-
-
-def rejected(y_true, shown, groups):
-    n_good = np.bincount(groups, y_true > 0)
-    n_rejected = np.bincount(groups, (y_true > 0) & ~shown)
-    return np.where(n_good > 0, n_rejected / np.maximum(n_good, 1), np.nan)
-
-
-def wrong(y_true, shown, groups):
-    return np.where(y_true < 0, shown, (y_true > 0) & ~shown)
-
-
-class TestFunctions:
-    def test_are_as_good_as_names(self, data):
-        params = {"groups": data.groups, "confidence_level": 0.9}
-        pairs = [("any_forbidden", any_bad), ("false_reject_rate", rejected)]
-        for name, loss in pairs:
-            one = certified(data.y, data.bayes_scores, {name: 0.1}, **params)
-            two = certified(data.y, data.bayes_scores, {loss: 0.1}, **params)
-            assert one.threshold == two.threshold
-            (one,), (two,) = one.risks.values(), two.risks.values()
-            assert two.risk == loss.__name__
-            for field in ("lower", "upper", "observed", "upper_bound", "n_queries"):
-                assert getattr(one, field) == getattr(two, field)
-
-    def test_numbers_get_the_bound_for_numbers(self, data):
-        params = {"groups": data.groups, "confidence_level": 0.9}
-        one = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
-        two = certified(data.y, data.bayes_scores, {any_bad_as_number: 0.1}, **params)
-        # The binomial test knows more.
-        assert one.lower < two.lower
-
+class TestOwnLosses:
     @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
     @pytest.mark.filterwarnings("ignore:No threshold but")
     def test_the_end_that_the_data_choose_takes_half_of_the_error(self):
@@ -299,95 +267,27 @@ class TestFunctions:
         kind = np.repeat([-1.0, 1.0, 0.0], [30, 20, 150])
         scores = -np.arange(200.0)
         params = {"groups": np.arange(200), "confidence_level": 0.9}
-        risk = certified(kind, scores, {wrong: 0.3}, **params).risks["wrong"]
+        risk = certified(kind, scores, {wrong: 0.3}, **params).risks["own_loss"]
         n_wrong = round(risk.observed * 200)
         assert risk.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
         assert risk.lower == scores[28]
 
-    def test_get_the_labels_as_they_are(self, data):
-        labels = np.where(data.y < 0, "bad", "good")
-
-        def any_bad_word(y_true, shown, groups):
-            return np.bincount(groups, shown & (y_true == "bad")) > 0
-
-        params = {"gains": {"bad": -1, "good": 1}, "confidence_level": 0.9}
-        one = CertifiedThreshold({any_bad_word: 0.1}, max_shown=3, **params)
-        two = CertifiedThreshold({"any_forbidden@3": 0.1}, **params)
-        for model in (one, two):
-            model.fit(data.bayes_scores, labels, groups=data.groups)
-        assert one.threshold_ == two.threshold_
-
     @pytest.mark.parametrize(
         ("loss", "message"),
         [
-            (lambda y, s, g: np.bincount(g, s), "must lie between 0 and 1, got 2"),
-            (lambda y, s, g: np.zeros(3), r"one number for each query.*shape \(600,\).*\(3,\)"),
-            (lambda y, s, g: ["a"] * 600, "must return one number for each query"),
             (
-                lambda y, s, g: np.full(g[-1] + 1, s.mean()),
-                "another loss when other queries are left out",
+                lambda y_true, y_score: float(len(y_true)),
+                r"value_range=.*, but has a loss of",
             ),
-            (
-                lambda y, s, g: np.bincount(g, s) / max(1, np.bincount(g, s).max()),
-                "another loss when other queries are left out",
-            ),
-            (
-                lambda y, s, g: np.bincount(g, s) > np.bincount(g, s).mean(),
-                "another loss when other queries are left out",
-            ),
-            (
-                lambda y, s, g: np.roll(np.bincount(g, s & (y < 0)) > 0, 1),
-                "another loss when other queries are left out",
-            ),
-            (
-                lambda y, s, g: np.where(np.bincount(g, s) > 1, 0.0, np.nan),
-                "is NaN for a query at some thresholds",
-            ),
+            (lambda y_true, y_score: 0.0 if len(y_true) else np.nan, "is NaN for a query at some"),
         ],
     )
-    def test_bad_functions(self, data, loss, message):
-        with pytest.raises(ValueError, match=message):
-            certified(
-                data.y, data.bayes_scores, {loss: 0.05}, groups=data.groups, confidence_level=0.9
-            )
-
-    def test_looks_at_others_in_long_lists_alone(self, data):
-        def share_of_most(y_true, shown, groups):
-            n_bad = np.bincount(groups, shown & (y_true < 0))
-            return n_bad / max(1, n_bad.max())
-
-        with pytest.raises(ValueError, match="another loss when other queries are left out"):
-            certified(
-                data.y,
-                data.bayes_scores,
-                {share_of_most: 0.2},
-                groups=data.groups,
-                max_shown=3,
-                confidence_level=0.9,
-            )
-
-    def test_an_error_inside_says_what_it_was_called_with(self, data):
-        def broken(y_true, shown, groups):
-            raise ZeroDivisionError
-
-        with pytest.raises(ZeroDivisionError) as caught:
-            certified(
-                data.y, data.bayes_scores, {broken: 0.05}, groups=data.groups, confidence_level=0.9
-            )
-        assert "risk broken was called with the labels" in caught.value.__notes__[0]
-
-    def test_a_function_cannot_spoil_the_rows(self, data):
-        def spoils(y_true, shown, groups):
-            values = any_bad(y_true, shown, groups)
-            y_true[:], groups[:], shown[:] = 0, 0, False
-            return values
-
-        params = {"groups": data.groups, "confidence_level": 0.9}
-        one = certified(data.y, data.bayes_scores, {spoils: 0.1}, **params)
-        two = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
-        assert one.threshold == two.threshold
+    def test_that_are_no_losses(self, data, loss, message):
+        risks = {own_loss(loss, zero_or_one=False): 0.05}
+        with pytest.raises(InputError, match=message):
+            certified(data.y, data.bayes_scores, risks, groups=data.groups)
 
 
 def test_a_rate_that_cannot_fail_is_warned_of(data):

@@ -264,7 +264,7 @@ def test_undefined_values_are_never_the_best():
     lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
     curve = ThresholdCurve(np.array([np.inf, 5.0, 0.0]), np.array([0.1, 0.2, np.nan]), 5.0, 0.2)
     promises = read_risks({"any_forbidden": 0.05})
-    steps = [risk.steps(lists, None) for risk in promises]
+    steps = [risk.steps(lists) for risk in promises]
     tests = make_tests(promises, steps, Units.of(lists.index, lists.scores), 0.9)
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
     assert certify(tests, curve, lists.scores) == (0.5, 0.2)
@@ -297,10 +297,7 @@ def test_unjudged_queries_are_left_out():
     # A score that occurs does not change the order of scores, by which queries are numbered.
     more_scores = np.concatenate([scores, np.full(50, scores.min())])
 
-    def bad_share(y_true, shown, groups):
-        return np.bincount(groups, shown & (y_true < 0)) / np.bincount(groups)
-
-    for risk in (*STEPS, bad_share):
+    for risk in STEPS:
         params = {"risks": risks_at(risk, 0.2, 3), "measure": "ndcg_f@3"}
         one = promise_at(y, scores, groups=groups, confidence_level=0.9, **params)
         with pytest.warns(DataWarning, match=r"50 of 250 queries are left out of"):

@@ -43,7 +43,7 @@ def learned(k, gains, scores, groups):
     """A cut that has learned from all rows."""
     lists = RankedLists(gains, scores, groups=groups)
     cut, none = ByExpectation(), np.empty((len(gains), 0))
-    judged = JudgedScores(lists, gains, np.arange(lists.index.n_queries), none, [])
+    judged = JudgedScores(lists, np.arange(lists.index.n_queries), none, [])
     cut.learn(judged, parse_measure(named(k)))
     return cut
 
@@ -217,7 +217,7 @@ class Fitted:
         self.cut = ByWorth()
         lists = RankedLists(gains, scores, groups=index)
         none = np.empty((len(gains), 0))
-        judged = JudgedScores(lists, gains, np.arange(index.n_queries), none, [])
+        judged = JudgedScores(lists, np.arange(index.n_queries), none, [])
         self.shown = self.cut.learn(judged, parse_measure(named(k))) > 0
 
     def thresholds(self, scores, index):

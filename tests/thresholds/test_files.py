@@ -380,16 +380,11 @@ class OwnThreshold(TunedThreshold):
     """A threshold that no file holds."""
 
 
-def nothing_shown(y_true, shown, groups):
-    return np.bincount(groups, shown) == 0
-
-
 @pytest.mark.parametrize(
     ("threshold", "message"),
     [
         (TunedThreshold(gains=np.abs), "gains of .* is a function"),
         (OwnThreshold(), "OwnThreshold is not a class of skfilterrank.thresholds"),
-        (CertifiedThreshold({nothing_shown: 0.5}), "has the function nothing_shown, which JSON"),
     ],
 )
 def test_what_no_file_holds(data, tmp_path, threshold, message):

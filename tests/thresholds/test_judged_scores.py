@@ -32,7 +32,7 @@ def judged_scores(**fields):
         | {"more_names": ["own"]}
         | fields
     )
-    return JudgedScores(lists, GAINS, **fields)
+    return JudgedScores(lists, **fields)
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.integers(2, 5))
@@ -40,7 +40,7 @@ def test_folds_never_split_a_cluster(clusters, n_folds):
     clusters = np.array(clusters)
     groups = np.repeat(np.arange(len(clusters)), 2)
     lists = RankedLists(np.ones(len(groups)), np.arange(len(groups)) / 7, groups=groups)
-    judged = JudgedScores(lists, np.ones(len(groups)), clusters, np.empty((len(groups), 0)), [])
+    judged = JudgedScores(lists, clusters, np.empty((len(groups), 0)), [])
     tried = []
     for train, test in judged.fold_rows(n_folds):
         of_train, of_test = (set(clusters[groups[rows]]) for rows in (train, test))

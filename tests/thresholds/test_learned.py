@@ -57,7 +57,7 @@ def judged_scores(scores, y, groups, clusters=None):
     lists = RankedLists(y, scores, groups=groups)
     n = lists.index.n_queries
     clusters = np.arange(n) if clusters is None else clusters
-    return JudgedScores(lists, np.asarray(y), clusters, np.empty((len(y), 0)), [])
+    return JudgedScores(lists, clusters, np.empty((len(y), 0)), [])
 
 
 def test_follows_the_list_where_one_threshold_does_not():

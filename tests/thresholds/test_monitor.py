@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from certificates import own_loss
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.ranking import RankAndFilter
@@ -31,6 +32,13 @@ def watch(monitor, y_true, y_score, groups, **params):
     return monitor.update(y_true, y_score, groups=groups, **params)
 
 
+def sum_of_labels(y_true, y_score):
+    return float(y_true.sum())
+
+
+loss_of_label = own_loss(sum_of_labels, zero_or_one=False)
+
+
 def test_the_capital_is_that_of_bets_that_start_at_each_query():
     losses = [0, 1, 0, 0.5, 0, 1, 1, 1 / 3]
     capital = [0.0] * len(BETS)
@@ -40,13 +48,10 @@ def test_the_capital_is_that_of_bets_that_start_at_each_query():
             capital[i] = (capital[i] + 1) * (1 + bet / 0.1 * (loss - 0.1))
         highest = max(highest, sum(capital) / len(capital))
 
-    def of_label(y_true, shown, groups):
-        return np.bincount(groups, y_true * shown)
-
-    monitor = RiskMonitor({of_label: 0.1}, confidence_level=1 - 1e-9)
+    monitor = RiskMonitor({loss_of_label: 0.1}, confidence_level=1 - 1e-9)
     watch(monitor, losses[:3], np.ones(3), np.arange(3))
     status = watch(monitor, losses[3:], np.ones(5), 3 + np.arange(5))
-    rate = status.rates.loc["of_label"]
+    rate = status.rates.iloc[0]
     assert rate["evidence"] == pytest.approx(highest)
     assert rate["observed"] == pytest.approx(np.mean(losses))
     assert rate["n_queries"] == 8
@@ -86,10 +91,6 @@ def test_the_statistic_of_each_path_is_the_number_of_queries_on_average():
 
 
 FIVE = [1.0, 0.0, 1.0, 1 / 3, 1.0]
-
-
-def loss_of_label(y_true, shown, groups):
-    return np.bincount(groups, y_true * shown)
 
 
 def after(losses, **params):
@@ -363,14 +364,6 @@ class TestOfAThreshold:
             RiskMonitor(safe, gains={-1: 0, 0: 0, 1: 1, 2: 2})
         with pytest.raises(NotFittedError, match=r"CertifiedThreshold is not fitted\. Call fit"):
             RiskMonitor(clone(safe))
-        by_function = CertifiedThreshold({loss_of_forbidden: 0.4})
-        by_function.fit(data.bayes_scores, data.y, groups=data.groups)
-        with pytest.raises(InputError, match="has the function loss_of_forbidden, which JSON"):
-            RiskMonitor(by_function)
-
-
-def loss_of_forbidden(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true < 0)) > 0
 
 
 class TestFiles:
@@ -435,8 +428,6 @@ class TestFiles:
 
     def test_functions_cannot_be_saved(self, tmp_path):
         path = tmp_path / "monitor.json"
-        with pytest.raises(ValueError, match="risks has the function <lambda>"):
-            RiskMonitor({(lambda y, s, g: y[:0]): 0.1}).save(path)
         with pytest.raises(ValueError, match="gains of monitor is a function"):
             RiskMonitor({"forbidden": 0.05}, gains=abs).save(path)
         assert not path.exists()

@@ -39,25 +39,11 @@ class TestSteps:
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
-        steps = risk_of(risk, k).steps(RankedLists(y_true, y_score, groups=groups), None)
+        steps = risk_of(risk, k).steps(RankedLists(y_true, y_score, groups=groups))
         for threshold in real_thresholds(y_score):
             expected = rates(risk, y_true, y_score, groups, threshold, k)
             found = steps.at(threshold)
             np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def any_bad(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true < 0)) > 0
-
-
-def rejected(y_true, shown, groups):
-    n_good = np.bincount(groups, y_true > 0)
-    n_rejected = np.bincount(groups, (y_true > 0) & ~shown)
-    return np.where(n_good > 0, n_rejected / np.maximum(n_good, 1), np.nan)
-
-
-def nothing_good(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true > 0)) == 0
 
 
 @st.composite
@@ -100,35 +86,11 @@ class TestMeasure:
 
 class TestStepsOfPromises:
     @pytest.mark.slow
-    @times(2)
-    @given(
-        rows=rows_of_labels(),
-        k=st.sampled_from([None, 1, 2]),
-        loss=st.sampled_from([any_bad, rejected, nothing_good]),
-    )
-    def test_functions_are_called_as_if_at_every_threshold(self, rows, k, loss):
-        y_true, y_score, groups = rows
-        lists = RankedLists(y_true, y_score, groups=groups)
-        steps = risk_of(loss).steps(lists, y_true, most=k)
-        codes = np.unique(groups, return_inverse=True)[1]
-        # Of tied documents the worst are shown first.
-        order = np.lexsort((np.nan_to_num(y_true), -y_score, codes))
-        place = np.empty(len(order), dtype=int)
-        place[order] = np.arange(len(order)) - np.searchsorted(codes[order], codes[order])
-        for threshold in thresholds_of(y_score):
-            shown = (y_score >= threshold) & (y_score > NO)
-            if k is not None:
-                shown &= place < k
-            expected = loss(y_true, shown, codes)
-            expected = expected[~np.isnan(np.asarray(expected, dtype=float))]
-            np.testing.assert_array_equal(steps.at(threshold), expected)
-
-    @pytest.mark.slow
     @given(rows=rows_of_labels())
     def test_any_measure_between_0_and_1_can_be_promised(self, rows):
         y_true, y_score, groups = rows
         risk = risk_of("empty_list_rate")
-        steps = risk.steps(RankedLists(y_true, y_score, groups=groups), y_true)
+        steps = risk.steps(RankedLists(y_true, y_score, groups=groups))
         for threshold in thresholds_of(y_score):
             kept = np.where(y_score >= threshold, y_score, NO)
             expected = empty_list_rate.per_query(y_true, kept, groups=groups)

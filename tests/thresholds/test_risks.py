@@ -34,10 +34,6 @@ from skfilterrank.thresholds._risks import (
 INF = np.inf
 
 
-def shows_bad(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true < 0)) > 0
-
-
 def queries_needed(bound, level, confidence):
     """The fewest queries without a failure that rule a level out."""
     return least_count(lambda n: bound(n, level, confidence).rules_out(np.zeros(n)))
@@ -48,7 +44,6 @@ RISKS = {
     "a share": {"risks": {"forbidden@2": 0.4}},
     "good ones": {"risks": {"false_reject_rate": 0.9, "any_forbidden@2": 0.6}},
     "own cut-offs": {"risks": {"any_forbidden@1": 0.4, "forbidden@3": 0.5}, "measure": "ndcg_f@5"},
-    "a function": {"risks": {shows_bad: 0.4}, "max_shown": 2},
 }
 
 
@@ -138,7 +133,7 @@ def test_documents_of_equal_score_are_shown_together(tied, name):
 def test_ties_by_hand():
     # Two of three documents of one score are shown: the forbidden one and one good one, at worst.
     y, scores, groups = [1, -1, 1, 1], [0.5, 0.5, 0.5, 0.2], [0] * 4
-    for risk, share in {"any_forbidden@2": 1.0, "forbidden@2": 0.5, shows_bad: 1.0}.items():
+    for risk, share in {"any_forbidden@2": 1.0, "forbidden@2": 0.5}.items():
         found = risk_certificate(y, scores, 0.4, groups=groups, risks={risk: 0.05})
         (risk,) = found.risks.values()
         assert risk.observed == share
@@ -185,8 +180,6 @@ class TestNoMoreIsShownThanCovered:
             ({"max_shown": 5}, 3),
             ({"risks": {"any_forbidden@2": 0.3, "forbidden@4": 0.3}}, 2),
             ({"risks": {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}}, 5),
-            ({"risks": {shows_bad: 0.3}}, None),
-            ({"risks": {shows_bad: 0.3}, "max_shown": 3}, 3),
             ({"risks": {"false_reject_rate": 0.5}}, None),
             ({"risks": {"empty_list_rate": 0.3}}, None),
             ({"risks": {"any_forbidden": 0.3}}, None),

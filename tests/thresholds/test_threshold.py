@@ -27,7 +27,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_f_score
 from skfilterrank.thresholds import (
-    CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
@@ -471,18 +470,6 @@ class TestTwoLabels:
         one = TunedThreshold(MEASURE, rule=rule).fit(both, gains, **given)
         assert (two.level_, two.best_score_) == (one.level_, one.best_score_)
         assert two.score(both, y, **given) == one.score(both, gains, **given)
-
-    def test_functions_of_a_risk_see_gains(self, few):
-        seen = []
-
-        def risk(y_true, shown, groups):
-            seen.append(np.unique(y_true))
-            return np.bincount(groups, shown & (y_true < 0)) > 0
-
-        y = np.column_stack([np.maximum(few.y, 0), 2.0 * (few.y < 0)])
-        safe = CertifiedThreshold({risk: 0.6}, confidence_level=0.5, measure=MEASURE)
-        safe.fit(few.bayes_scores, y, groups=few.groups)
-        np.testing.assert_array_equal(seen[0], np.unique(np.where(few.y < 0, -2.0, few.y)))
 
     def test_errors(self):
         with pytest.raises(InputError, match="y has the harm -5: give 0 for a harmless document"):

@@ -332,24 +332,6 @@ def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same():
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_function_is_certified_as_the_measure_is(rule):
-    scores, y, g, hide = market(1, 100)
-
-    def bad(labels, shown, groups):
-        return np.bincount(groups, shown & (labels < 0)) > 0
-
-    options = {"rule": rule, "measure": "ndcg_f@5", "max_shown": 5}
-    one = CertifiedThreshold({"any_forbidden@5": 0.4}, **options)
-    two = CertifiedThreshold({bad: 0.4}, **options)
-    for cut in (one, two):
-        cut.fit(np.column_stack([scores, hide]), y, g)
-    assert one.level_ == two.level_
-    assert one.certificate_.risks["any_forbidden@5"].observed == (
-        two.certificate_.risks["bad"].observed
-    )
-
-
 @pytest.mark.parametrize("rule", ["harm", "ratio"])
 def test_unjudged_documents_that_could_be_shown_are_named(rule):
     scores, y, g, hide = market(1, 100)

@@ -38,7 +38,7 @@ def path_of(rule, y, scores, f, groups):
     cut, lists = RULES[rule](), RankedLists(y, scores, groups=groups)
     cut.worth = Worth.fit(y, scores, f, lists.index)
     clusters = np.arange(lists.index.n_queries)
-    judged = JudgedScores(lists, y, clusters, f[:, np.newaxis], ["filter_score"])
+    judged = JudgedScores(lists, clusters, f[:, np.newaxis], ["filter_score"])
     found = cut.capped(cut.served_keys(scores, judged.more, lists.index), lists.index, Caps())
     return cut, judged, found
 
@@ -78,7 +78,7 @@ def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
     y, scores, f, g = judged_rows()
     cut, judged, found = path_of(rule, y, scores, f, g)
     (read,) = read_risks({risk: 0.1})
-    steps = read.steps(cut.lists_of(judged, found), y, found.keys, most=most)
+    steps = read.steps(cut.lists_of(judged, found), found.keys, most=most)
     for level in np.quantile(found.keys, [0.3, 0.7]):
         shown = cut.shown(found, level, judged.index, Caps(None, most))
         expected = evaluate(y, shown, risk, groups=g).per_query.to_numpy()

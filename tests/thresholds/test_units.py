@@ -59,7 +59,7 @@ def test_losses_of_units_at_every_threshold(rows, risk, per_cluster):
     y, scores, groups = rows
     (read,) = read_risks({risk: 0.3}, "answered")
     lists = RankedLists(y, scores, groups=groups)
-    raw = read.steps(lists, y)
+    raw = read.steps(lists)
     n_queries = lists.index.n_queries
     clusters = None if per_cluster is None else np.arange(n_queries)[::-1] // per_cluster
     units = Units.of(lists.index, scores, clusters, None if clusters is None else "user")
