@@ -150,11 +150,6 @@ def check_unpacked(n_bytes, n_packed, kind, name):
         )
 
 
-def packing_of(content):
-    """Return the name of the compression of some bytes; None if they are not compressed."""
-    return next((name for name, (_, head, _) in _PACKINGS.items() if re.match(head, content)), None)
-
-
 def read_bytes(source):
     """Read and unpack a path or handle; an error names the line at which the data ends."""
     name = source_name(source)
@@ -175,13 +170,14 @@ def read_bytes(source):
             "UTF-8.",
             name,
         ) from error
-    packing = packing_of(content)
-    return content if packing is None else _unpacked(content, packing, name)
+    for packing, (_, head, unpacker) in _PACKINGS.items():
+        if re.match(head, content):
+            return _unpacked(content, packing, unpacker, name)
+    return content
 
 
-def _unpacked(content, packing, name):
+def _unpacked(content, packing, unpacker, name):
     """Return the content of a compressed file, which may hold several members."""
-    unpacker = _PACKINGS[packing][2]
     parts, n_bytes, member = [], 0, None
 
     def damaged(reason):
@@ -208,27 +204,6 @@ def _unpacked(content, packing, name):
     return b"".join(parts)
 
 
-def parse_json(text, *, unique=False):
-    """Parse a JSON text; the error tells briefly why it cannot be read.
-
-    With `unique`, a repeated name in an object is an error; otherwise its last value is used.
-    """
-    try:
-        value = json.loads(text, object_pairs_hook=_unique if unique else None)
-        if "\\ud" in text or "\\uD" in text:
-            json.dumps(value, ensure_ascii=False).encode()  # raises for an unpaired surrogate
-    except json.JSONDecodeError as error:
-        raise InputError(f"{error.msg}, column {error.colno}") from error
-    except InputError:
-        raise
-    except (ValueError, RecursionError):
-        raise InputError(
-            "it is nested too deeply, or holds a number of thousands of digits or an unpaired "
-            "surrogate"
-        ) from None
-    return value
-
-
 def _unique(pairs):
     """Make a dict of (name, value) pairs; a repeated name is an error."""
     found = dict(pairs)
@@ -241,12 +216,25 @@ def _unique(pairs):
 
 
 def json_of(text, name, line=None, *, unique=False):
-    """Parse a JSON text from a file; the error names the file and the line."""
+    """Parse a JSON text from a file; the error names the file and the line.
+
+    With `unique`, a repeated name in an object is an error; otherwise its last value is used.
+    """
     try:
-        return parse_json(text, unique=unique)
+        value = json.loads(text, object_pairs_hook=_unique if unique else None)
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(value, ensure_ascii=False).encode()  # raises for an unpaired surrogate
+        return value
+    except json.JSONDecodeError as error:
+        line, why = line or error.lineno, f"{error.msg}, column {error.colno}"
     except InputError as error:
-        line = line or getattr(error.__cause__, "lineno", None)
-        raise FileFormatError(f"it is not JSON ({error}).", name, line) from error
+        why = str(error)
+    except (ValueError, RecursionError):
+        why = (
+            "it is nested too deeply, or holds a number of thousands of digits or an unpaired "
+            "surrogate"
+        )
+    raise FileFormatError(f"it is not JSON ({why}).", name, line)
 
 
 def iter_line_chunks(source):

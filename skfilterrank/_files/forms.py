@@ -9,7 +9,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 
@@ -20,16 +20,14 @@ from skfilterrank._files.files import (
     decode,
     is_path,
     json_of,
-    parse_json,
     read_bytes,
     unpacked_name,
 )
 from skfilterrank._files.tables import (
+    SEPARATORS,
     SUFFIXES,
     format_of_name,
     import_pyarrow,
-    is_table_name,
-    read_format,
     read_jsonl,
     read_parquet,
     read_separated,
@@ -303,7 +301,7 @@ COLUMN_NAMES = {
 NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
 _HEADER_BYTES = 1 << 16
-_SEPARATORS = {"tsv": "\t", "csv": ",;", "columns": " "}
+_BARE_LINE = re.compile(rb"(?=[^\t ]*[0-9])[^\t ]+ *\t[^\t]*")
 # Matches the first line that is neither blank nor a comment.
 _FIRST_LINE = re.compile(rb"^[^\S\n]*([^\s#][^\n]*)", re.MULTILINE)
 _TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE)
@@ -323,18 +321,25 @@ def form_of(content):
         if pattern.match(content):
             return form
     first = _FIRST_LINE.search(content)
-    return (header_of(first[1]) if first else None) or LINES
+    line = first[1] if first else b""
+    return header_of(line, COLUMN_NAMES["qid"], COLUMN_NAMES["docno"]) or LINES
+
+
+def read_format(content, name, ids, format):
+    """Read a table in a format: the table, and a function from row position to line number.
+
+    `ids` are the possible names of columns of ids, which are read as texts.
+    """
+    readers = {"json": _read_json, "jsonl": read_jsonl, "parquet": read_parquet}
+    return readers.get(format, read_separated)(content, name, ids, format)
 
 
 def read_form(form, content, name, ids=_IDS):
-    """Read a file that is not TREC lines: the table, and a function from row to line number."""
-    if form == "json":
-        return _read_json(content, name, ids)
-    if form == "parquet":
-        return read_parquet(content, name, ids)
-    # Only comments and blank lines precede the header.
+    """Read a file that is not TREC lines, as `read_format`; comments may precede a header."""
+    if form in _FIRST_BYTES:
+        return read_format(content, name, ids, form)
     begin = _FIRST_LINE.search(content).start()
-    table, line_of = read_separated(content[begin:], name, ids, form)
+    table, line_of = read_format(content[begin:], name, ids, form)
     return table, lambda row: line_of(row) + content.count(b"\n", 0, begin)
 
 
@@ -352,22 +357,17 @@ def n_columns(content):
     return len(first[1].split()) if first else 0
 
 
-def header_of(line):
+def header_of(line, *kinds):
     """Return the format of a header line of bytes; None if the line is not a header.
 
-    A header names at least a column of queries and a column of documents.
+    A header names several columns, at least one of each kind; kinds are lists of names.
     """
     text = line.decode("utf-8", "replace").strip("\r\n")
-    for format, separators in _SEPARATORS.items():
-        names = _fields(text, separators)
-        if all(names.intersection(COLUMN_NAMES[column]) for column in ("qid", "docno")):
+    for format, separators in SEPARATORS.items():
+        names = {field.strip().strip('"') for field in re.split(f"[{separators}]", text)}
+        if len(names) > 1 and not any(map(names.isdisjoint, kinds)):
             return format
     return None
-
-
-def _fields(line, separators):
-    """Return the column names in a line, between any of the separators."""
-    return {field.strip().strip('"') for field in re.split(f"[{separators}]", line)}
 
 
 def read_texts(content, name, ids):
@@ -382,17 +382,14 @@ def read_texts(content, name, ids):
     form = form_of(content)
     if form in _FIRST_BYTES:
         return read_form(form, content, name, ids)
-    first = content[:_HEADER_BYTES].lstrip().partition(b"\n")[0].decode("utf-8", "replace")
-    for format in ("tsv", "csv"):
-        names = _fields(first, _SEPARATORS[format])
-        if len(names) > 1 and not names.isdisjoint(ids):
-            return read_separated(content, name, ids, format)
-    key, *texts = first.strip("\r\n").split("\t")
+    first = content[:_HEADER_BYTES].lstrip().partition(b"\n")[0]
+    if (format := header_of(first, ids)) in ("tsv", "csv"):
+        return read_separated(content, name, ids, format)
     # MS MARCO files have no header: their ids contain digits, unlike column names.
-    if len(texts) == 1 and re.search(r"\d", key) and " " not in key.strip():
+    if _BARE_LINE.fullmatch(first):
         return _read_without_names(content, name)
-    if is_table_name(name):
-        return read_format(content, name, ids, format_of_name(None, name))
+    if (format := format_of_name(name)) is not None:
+        return read_format(content, name, ids, format)
     raise FileFormatError(
         "the format of the file is unknown: it is not JSON, Parquet, TREC topics (<top>) or "
         f"lines of id, tab and text, and its first line names no column {' or '.join(ids)}.",
@@ -401,23 +398,22 @@ def read_texts(content, name, ids):
     )
 
 
-def _read_json(content, name, ids=_IDS):
+def _read_json(content, name, ids, format):
     """Read JSON: lines of objects, a list of objects, or one object {query: {document: x}}."""
     text = decode(content, name)
     first, _, rest = text.lstrip().partition("\n")
+    is_lines = False
     if rest.strip():
-        try:
-            is_lines = isinstance(parse_json(first), dict)
-        except InputError:
-            is_lines = False
-        if is_lines:
-            return read_jsonl(content, name, ids, "jsonl")
+        with suppress(FileFormatError):
+            is_lines = isinstance(json_of(first, name), dict)
+    if is_lines:
+        return read_jsonl(content, name, ids, "jsonl")
     value = json_of(text, name, unique=True)
     is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
     if is_texts and set(value).isdisjoint((*ids, *_IDS)):
         # The object holds texts by id; it is not the only row of a table.
-        return pd.DataFrame({"id": list(value), "text": list(value.values())}), lambda row: None
-    if is_by_query(value):
+        table = pd.DataFrame({"id": list(value), "text": list(value.values())})
+    elif is_by_query(value):
         # The caller decides if the numbers are labels or scores.
         table = as_table(value, "label").assign(score=lambda table: table["label"])
     else:

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import (
-    ENDINGS,
     check_unpacked,
     decode,
     json_of,
@@ -26,7 +25,7 @@ from skfilterrank._files.files import (
     unpacked_name,
 )
 from skfilterrank._files.tokens import id_tokens
-from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
+from skfilterrank.exceptions import FileFormatError, MissingPackageError, brief
 
 # pandas 3.1 always reads numbers exactly, and warns if the argument is passed.
 _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
@@ -43,38 +42,18 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_SEPARATORS = {"csv": ",", "tsv": "\t", "columns": " "}
+# Characters that separate the fields of each format; a header may be in several of them.
+SEPARATORS = {"tsv": "\t", "csv": ",;", "columns": " "}
 
 
 def is_table_name(path) -> bool:
     """Tell from a file's name whether it is a table with named columns."""
-    return _format_of(path) is not None
+    return format_of_name(path) is not None
 
 
-def _format_of(path):
+def format_of_name(path) -> str | None:
     """Return the format of a table from its file name; None if it is not a table."""
     return SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
-
-
-def format_of_name(format, name):
-    """Return the format from the argument, or else from the suffix of the file name."""
-    known = ", ".join(sorted(set(SUFFIXES.values())))
-    found = format or _format_of(name)
-    if found is None:
-        raise InputError(
-            f"the format of {name} is unknown: its name ends in none of {', '.join(SUFFIXES)} "
-            f"(with or without {', '.join(ENDINGS)}). Pass format= one of "
-            f"{known}."
-        )
-    if found not in SUFFIXES.values():
-        raise InputError(f"format must be one of {known}, got {brief(format)}.")
-    return found
-
-
-def read_format(data, name, ids, format):
-    """Read bytes in a format: the table, and a function from row position to line number."""
-    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
-    return read(data, name, ids, format)
 
 
 def read_separated(data, name, ids, format):
@@ -104,8 +83,7 @@ def read_separated(data, name, ids, format):
     for place, column in enumerate(table.columns):
         values = table.iloc[:, place]
         if column not in ids:
-            values = _numbers_with_nan(values)
-            values = _with_decimal_commas(values) if separator == ";" else values
+            values = _numbers(values, has_commas=separator == ";")
         if "'" in text and (column in ids or column == "run"):
             values = values.map(restored)
         table.isetitem(place, values)
@@ -122,7 +100,7 @@ def _separator_of(text, format, name):
 
     The header of CSV decides between comma and semicolon.
     """
-    own = _SEPARATORS[format]
+    own = SEPARATORS[format][0]
     line, names = next(records_of(text, own, name), (1, []))
     others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
     if others == [";"] and format == "csv":
@@ -151,25 +129,22 @@ def _check_widths(records, name):
             )
 
 
-def _numbers_with_nan(values):
-    """Convert a text column to numbers if all entries are numbers or "nan"."""
-    is_nan = values.isin(["nan", "NaN"]) if values.dtype.kind == "O" else np.zeros(0, dtype=bool)
-    if not is_nan.any():
+def _numbers(values, has_commas):
+    """Convert a text column to numbers if all entries are numbers, such as 0,25, or "nan"."""
+    if values.dtype.kind != "O":
         return values
+    is_nan = values.isin(["nan", "NaN"])
+    texts = values.mask(is_nan)
+    if has_commas and texts.notna().any() and texts.dropna().map(_has_decimal_comma).all():
+        return pd.to_numeric(texts.str.replace(",", "."))
     try:
-        return pd.to_numeric(values.mask(is_nan))
+        return pd.to_numeric(texts) if is_nan.any() else values
     except (ValueError, TypeError):
         return values
 
 
-def _with_decimal_commas(values):
-    """Convert a text column to numbers if all entries are numbers such as 0,25."""
-    texts = values.dropna()
-    if pd.api.types.is_numeric_dtype(values.dtype) or not len(texts):
-        return values
-    if not all(isinstance(text, str) and _DECIMAL_COMMA.fullmatch(text) for text in texts):
-        return values
-    return pd.to_numeric(values.str.replace(",", "."))
+def _has_decimal_comma(text):
+    return isinstance(text, str) and _DECIMAL_COMMA.fullmatch(text) is not None
 
 
 def read_jsonl(data, name, ids, format):

@@ -20,8 +20,9 @@ from skfilterrank._files.forms import (
     n_columns,
     named_runs,
     read_form,
+    read_format,
 )
-from skfilterrank._files.tables import format_of_name, read_format, text_ids
+from skfilterrank._files.tables import format_of_name, text_ids
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank._lists.checks import check_choice, is_finite_number
 from skfilterrank._lists.results import counted
@@ -521,15 +522,15 @@ def read_judged_table(
     query: str = "qid",
     label: str | None = "label",
     document: str | None = None,
-    format: str | None = None,
 ) -> pd.DataFrame:
     r"""Read a file that holds a table with one row per judged document.
 
     Parameters
     ----------
     source : str, PathLike or file object
-        File to read: CSV, TSV or JSON lines in UTF-8, or Parquet. It may be compressed with gzip,
-        bzip2, xz or zstd.
+        File to read: CSV, TSV or JSON lines in UTF-8, or Parquet, as the end of its name says:
+        .csv, .tsv, .jsonl or .ndjson, .parquet or .pq. It may be compressed with gzip, bzip2, xz or
+        zstd, with another ending for this, such as .gz.
     query : str, default="qid"
         Column that holds the query id. It becomes the index level "qid". If there is no column
         "qid", other names that `read_qrels` knows, such as "query_id", are tried.
@@ -538,9 +539,6 @@ def read_judged_table(
         None is for a table without labels.
     document : str, default=None
         Column that holds the document id. It becomes the second index level, "docno".
-    format : {"csv", "tsv", "jsonl", "parquet"}, default=None
-        Format of the file. None takes it from the end of the file name: .csv, .tsv, .jsonl or
-        .ndjson, .parquet or .pq, with or without an ending for the compression, such as .gz.
 
     Returns
     -------
@@ -555,7 +553,7 @@ def read_judged_table(
         broken, an id of a query or document is empty, a query holds a document twice, bytes are not
         UTF-8, or the file has no rows.
     ValueError
-        If a column is missing or the format is unknown.
+        If a column is missing.
     ImportError
         If pyarrow is not installed and the file is Parquet.
 
@@ -571,14 +569,15 @@ def read_judged_table(
     >>> import io
     >>> from skfilterrank.io import read_judged_table
     >>> file = io.StringIO("qid,docno,label,text\n001,a,Good,some words\n001,b,,more words\n")
-    >>> read_judged_table(file, document="docno", format="csv")
+    >>> file.name = "judged.csv"
+    >>> read_judged_table(file, document="docno")
               label        text
     qid docno
     001 a      Good  some words
         b       NaN  more words
     """
     name = source_name(source)
-    format = format_of_name(format, name)
+    format = format_of_name(name)
     ids = [query] if document is None else [query, document]
     if query == document or label in ids:
         raise InputError(

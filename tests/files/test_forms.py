@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank._files.forms import (
+    COLUMN_NAMES,
     LINES,
     form_of,
     has_labels,
@@ -63,7 +64,7 @@ def test_lines_are_counted_from_the_top_of_the_file():
     ],
 )
 def test_headers(line, format):
-    assert header_of(line) == format
+    assert header_of(line, COLUMN_NAMES["qid"], COLUMN_NAMES["docno"]) == format
 
 
 def test_the_first_line_that_counts():

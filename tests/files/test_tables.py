@@ -73,6 +73,12 @@ def test_few_bytes_that_say_they_are_many_rows(tmp_path, monkeypatch):
         read_run(tmp_path / "run.parquet")
 
 
+def judged(text, **options):
+    file = io.BytesIO(text.encode())
+    file.name = "t.csv"
+    return read_judged_table(file, **options)
+
+
 RETURNS = ["a\rb", "\rb", "a\r", 'a"\r"b', "a\r\nb", "a\nb", "a\r,b"]
 
 
@@ -98,7 +104,7 @@ def test_a_text_with_a_carriage_return_stays_one_field(text):
     fields = [["qid", "docno", "label", "t"], ["1", "x", "1", restored(text)], ["1", "y", "0", ""]]
     # What begins with a carriage return has an apostrophe, as a formula has.
     assert [[restored(field) for field in row] for _, row in rows(written)] == fields
-    read = read_judged_table(io.BytesIO(written.encode()), document="docno", format="csv")
+    read = judged(written, document="docno")
     assert restored(read["t"].iloc[0]) == text
     assert read["label"].tolist() == [1, 0]
 
@@ -116,8 +122,8 @@ def test_the_line_where_a_row_begins():
 
 def test_a_carriage_return_outside_quotes_ends_a_row():
     assert rows("a,b\n1,x\ry\n") == [(1, ["a", "b"]), (2, ["1", "x"]), (3, ["y"])]
-    with pytest.raises(FileFormatError, match=r"<stream>:3: 2 fields were expected.* got 1"):
-        read_judged_table(io.StringIO("qid,t\n1,x\ry\n"), label=None, format="csv")
+    with pytest.raises(FileFormatError, match=r"t\.csv:3: 2 fields were expected.* got 1"):
+        judged("qid,t\n1,x\ry\n", label=None)
 
 
 def test_a_pair_of_quotes_is_a_row_and_blanks_are_none():
@@ -137,7 +143,7 @@ def test_other_separators_and_marks():
 def test_a_table_with_two_other_separators():
     message = r"separated by ';', but CSV uses ',': .*sep=';'\)"
     with pytest.raises(FileFormatError, match=message):
-        read_judged_table(io.StringIO("qid;docno|label\n1;a|1\n"), format="csv")
+        judged("qid;docno|label\n1;a|1\n")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,13 @@ from skfilterrank._files.tables import records_of
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table
 
+
+def read(text, format="csv", **params):
+    file = io.BytesIO(text.encode())
+    file.name = f"t.{format}"
+    return read_judged_table(file, **params)
+
+
 CSV = """\
 qid,docno,label,score,text
 001,a,2,0.5,"some, words"
@@ -23,7 +30,7 @@ lines"
 
 
 def test_csv_text():
-    table = read_judged_table(io.StringIO(CSV), document="docno", format="csv")
+    table = read(CSV, document="docno")
     assert table.index.names == ["qid", "docno"]
     assert table.index.tolist() == [("001", "a"), ("001", "b"), ("q2", "a")]
     assert table.columns.tolist() == ["label", "score", "text"]
@@ -35,11 +42,9 @@ def test_csv_text():
 
 def test_ids_are_strings_even_where_all_are_integers():
     for text in ("qid,docno,label\n1,7,0\n01,7,1\n", "qid,docno,label\r\n1,7,0\r\n01,7,1\r\n"):
-        table = read_judged_table(io.StringIO(text), document="docno", format="csv")
+        table = read(text, document="docno")
         assert table.index.tolist() == [("1", "7"), ("01", "7")]
-    table = read_judged_table(
-        io.StringIO('{"qid": 1, "label": 0}\n{"qid": "01", "label": 1}\n'), format="jsonl"
-    )
+    table = read('{"qid": 1, "label": 0}\n{"qid": "01", "label": 1}\n', "jsonl")
     assert table.index.tolist() == ["1", "01"]
 
 
@@ -63,33 +68,30 @@ def test_parquet_nullable_labels(tmp_path):
 
 def test_words_for_missing_are_labels_of_their_own():
     text = "qid,label\n1,None\n1,NA\n1,Good\n1,\n"
-    label = read_judged_table(io.StringIO(text), format="csv")["label"]
+    label = read(text)["label"]
     assert label.tolist()[:3] == ["None", "NA", "Good"]
     assert label.isna().tolist() == [False, False, False, True]
 
 
 def test_missing_labels_in_json():
     text = '{"qid": "a", "label": "Bad"}\n\n{"qid": "a", "label": null}\n{"qid": "a"}\n'
-    label = read_judged_table(io.StringIO(text), format="jsonl")["label"]
+    label = read(text, "jsonl")["label"]
     assert label.isna().tolist() == [False, True, True]
     assert not any(value is None for value in label)
-    nothing = read_judged_table(io.StringIO('{"qid": "a", "label": null}'), format="jsonl")
+    nothing = read('{"qid": "a", "label": null}', "jsonl")
     assert nothing["label"].dtype == np.float64
 
 
 def test_numbers_are_exact():
     x = np.random.default_rng(0).normal(size=500) * 1e-5
     text = "qid,label\n" + "".join(f"1,{value!r}\n" for value in x.tolist())
-    label = read_judged_table(io.StringIO(text), format="csv")["label"]
+    label = read(text)["label"]
     np.testing.assert_array_equal(label.to_numpy(), x)
 
 
 def test_columns():
-    def read(**params):
-        return read_judged_table(io.StringIO(CSV), format="csv", **params).columns.tolist()
-
-    assert read(label=None) == ["docno", "label", "score", "text"]
-    assert read(label="score", document="docno") == ["label", "score", "text"]
+    assert list(read(CSV, label=None)) == ["docno", "label", "score", "text"]
+    assert list(read(CSV, label="score", document="docno")) == ["label", "score", "text"]
 
 
 @pytest.mark.parametrize(
@@ -103,20 +105,12 @@ def test_columns():
         ({"document": "id"}, "has no column 'id'; its columns are"),
         ({"query": "label"}, "must be different columns"),
         ({"document": "label"}, "must be different columns"),
-        ({"format": "xlsx"}, "format must be one of csv, jsonl, parquet, tsv, got 'xlsx'"),
     ],
 )
 def test_bad_parameters(tmp_path, params, message):
     (tmp_path / "t.csv").write_text(CSV)
     with pytest.raises(ValueError, match=message):
         read_judged_table(tmp_path / "t.csv", **params)
-
-
-def test_unknown_suffix(tmp_path):
-    with pytest.raises(ValueError, match=r"t\.txt\.gz is unknown: its name ends.*\.csv, \.tsv"):
-        read_judged_table(tmp_path / "t.txt.gz")
-    with pytest.raises(ValueError, match=r"the format of <stream> is unknown"):
-        read_judged_table(io.StringIO(CSV))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
@@ -202,23 +196,21 @@ def test_broken_jsonl(tmp_path, text, line, message):
 def test_duplicate_documents():
     text = "qid,docno,label\n1,a,0\n2,a,0\n\n1,a,1\n2,a,1\n"
     with pytest.raises(
-        FileFormatError, match=r"<stream>:5: document 'a' occurs a second time in query '1'"
+        FileFormatError, match=r"t\.csv:5: document 'a' occurs a second time in query '1'"
     ):
-        read_judged_table(io.StringIO(text), document="docno", format="csv")
-    assert len(read_judged_table(io.StringIO(text), format="csv")) == 4
+        read(text, document="docno")
+    assert len(read(text)) == 4
 
 
 def test_empty_document():
     with pytest.raises(FileFormatError, match=r":3: the line holds no id in column 'docno'"):
-        read_judged_table(
-            io.StringIO("qid,docno,label\n1,a,0\n1,,0\n"), document="docno", format="csv"
-        )
+        read("qid,docno,label\n1,a,0\n1,,0\n", document="docno")
 
 
 def test_long_fields_are_no_error():
     csv.field_size_limit(limit := 131_072)
     text = f"qid,text,label\n1,{'x' * 200_000},\n"
-    table = read_judged_table(io.StringIO(text), format="csv")
+    table = read(text)
     assert len(table["text"].iloc[0]) == 200_000
     assert csv.field_size_limit() == limit
 
@@ -257,7 +249,7 @@ def test_nan_among_numbers(field):
         values = ["1.5", "2", "3"]
         values[place] = field
         text = f"a,qid,b,label,c\n{values[0]},q,{values[1]},1,{values[2]}\n1,q,2,0,3{end}"
-        table = read_judged_table(io.StringIO(text, newline=""), format="csv")
+        table = read(text)
         assert table.columns.tolist() == ["a", "b", "label", "c"]
         column = table["abc"[place]]
         if field.strip('"').lower() == "nan":
@@ -272,14 +264,12 @@ def test_json_of_names_that_differ_from_line_to_line(monkeypatch):
     monkeypatch.setattr(packings, "_MOST_TIMES", 4)
     lines = [{"qid": "q", "label": 1, f"name {i}": 1} for i in range(40)]
 
-    def read(lines):
-        text = "\n".join(map(json.dumps, lines))
-        return read_judged_table(io.StringIO(text), format="jsonl")
+    def read_lines(lines):
+        return read("\n".join(map(json.dumps, lines)), "jsonl")
 
     with pytest.raises(FileFormatError, match="the JSON file unpacks to more than 4 times"):
-        read(lines)
+        read_lines(lines)
     # Small tables, and those that are filled, are read.
-    assert read(lines[:20]).shape == (20, 21)
-    assert (
-        read([dict.fromkeys(["qid", *map(str, range(300))], "q") | {"label": 1}] * 9).size == 2709
-    )
+    assert read_lines(lines[:20]).shape == (20, 21)
+    names = ["qid", *map(str, range(300))]
+    assert read_lines([dict.fromkeys(names, "q") | {"label": 1}] * 9).size == 2709
