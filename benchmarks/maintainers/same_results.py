@@ -1573,6 +1573,10 @@ def _rankers(book, r, rows, new):
             f"QueryScaler/{method}",
             lambda: r.QueryScaler(method).fit(X).transform(new_X, groups=new_groups),
         )
+    book.note(
+        "list_embedding_features",
+        lambda: r.list_embedding_features(new_X[:, ::-1], new_X, new_groups),
+    )
     _metrics_of_trees(book, r, rows, new)
 
     def splits():

@@ -7,6 +7,7 @@ from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._calibrated_ranker import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
+from skfilterrank.ranking._embedding_features import list_embedding_features
 from skfilterrank.ranking._filter_only import FilterOnly
 from skfilterrank.ranking._fusion import fuse_runs
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
@@ -37,6 +38,7 @@ __all__ = [
     "RankBoostRanker",
     "RankerMixin",
     "fuse_runs",
+    "list_embedding_features",
     "make_ranker",
     "make_text_features",
     "score_difference",

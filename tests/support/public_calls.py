@@ -150,6 +150,11 @@ CALLS = {
         "runs": SYSTEMS,
         "groups": GROUPS,
     },
+    "ranking.list_embedding_features": {
+        "question_vectors": FEATURES,
+        "answer_vectors": FEATURES,
+        "groups": GROUPS,
+    },
     "ranking.make_ranker": {"name": "bce"},
     "ranking.make_text_features": {"document": "text"},
     "ranking.score_difference": {

@@ -1,0 +1,169 @@
+"""list_embedding_features: similarities of vectors of texts within each query's list."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import as_number_array, count_rows
+from skfilterrank._lists.queries import check_groups
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._query_scaler import QueryScaler
+
+_KINDS = ("question", "rest", "nearest", "before")
+# Numbers of a block of vectors, or of a block of cosines of pairs: 8 MiB of float64.
+_BLOCK_NUMBERS = 1 << 20
+# Cosines are whole multiples of this: equal texts tie, and sums in any order are equal to the bit.
+_STEP = 2.0**-30
+
+
+def list_embedding_features(question_vectors, answer_vectors, groups=None) -> pd.DataFrame:
+    r"""Compute features of vectors of texts: how an answer fits its question and its list.
+
+    The vectors may come from any encoder of texts. Nothing is learned, and a list has the same
+    features alone as together with others; the vectors and all answers of a list are needed.
+
+    Parameters
+    ----------
+    question_vectors : array-like of shape (n_rows, n_dimensions)
+        Vector of the question (the query's text) of each row, of any length.
+    answer_vectors : array-like of shape (n_rows, n_dimensions)
+        Vector of the answer (the document's text) of each row, of any length.
+    groups : array-like of shape (n_rows,), default=None
+        Query of each row, of any type. The rows of a query need not be adjacent; their order is the
+        order of the list, which only ``cosine_before`` uses. None takes the index level "qid" of
+        the vectors.
+
+    Returns
+    -------
+    DataFrame of shape (n_rows, 16), dtype float64
+        Four cosines, from -1 to 1:
+
+        - ``cosine_question``: of the answer and the question
+        - ``cosine_rest``: of the answer and the mean of the other answers of its list
+        - ``cosine_nearest``: of the answer and the other one that is most similar to it
+        - ``cosine_before``: of the answer and the previous one
+
+        Then three columns of each: ``_above_mean``, its difference from the list's mean (-2 to 2);
+        ``_rank``, the share of the list's other answers that have less, equal ones counted half (0
+        to 1); and ``_below_max``, how much it lies below the largest of the list (0 to 2). The
+        index is that of `groups`, else of `answer_vectors`, if these are of pandas.
+
+    Raises
+    ------
+    ValueError
+        If vectors are not numbers, hold NaN or infinity, differ in shape, or if `groups` is missing
+        or has another length.
+
+    See Also
+    --------
+    make_text_features : Features of the words of texts and lists.
+    QueryScaler : Scales any features within each query.
+
+    Notes
+    -----
+    Vectors are scaled to length 1 first, so that their lengths do not matter. A cosine is 0 where a
+    vector is zero and where nothing is there to compare: a list of one answer has no other ones,
+    and the first answer of a list has no previous one. In a list of one, ranks are 0.5. Models that
+    do not take NaN can use all columns.
+
+    Cosines are rounded to multiples of :math:`2^{-30}`, about :math:`10^{-9}`. Equal answers have
+    equal ranks, therefore, and the order of the rows changes nothing but ``cosine_before``.
+    Memory is linear in the size of the largest list; time is quadratic in it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.ranking import list_embedding_features
+    >>> X = pd.DataFrame({"qid": ["a", "a", "a", "b"]})
+    >>> questions = [[1, 0], [1, 0], [1, 0], [0, 2]]  # in practice encoder.encode(X["question"])
+    >>> answers = [[3, 4], [4, 3], [0, 1], [0, 1]]
+    >>> features = list_embedding_features(questions, answers, X["qid"])
+    >>> features.iloc[:, :4].round(2)
+       cosine_question  cosine_rest  cosine_nearest  cosine_before
+    0              0.6         0.98            0.96           0.00
+    1              0.8         0.82            0.96           0.96
+    2              0.0         0.71            0.80           0.60
+    3              1.0         0.00            0.00           0.00
+    >>> features["cosine_question_rank"].tolist()
+    [0.5, 1.0, 0.0, 0.5]
+    >>> X = X.join(features)  # 16 columns more for any ranker
+    """
+    questions = _check_vectors(question_vectors, "question_vectors")
+    answers = _check_vectors(answer_vectors, "answer_vectors")
+    if questions.shape != answers.shape:
+        raise InputError(
+            "question_vectors and answer_vectors must have one vector per row, of one number of "
+            f"dimensions, got shapes {questions.shape} and {answers.shape}. Repeat the vector of a "
+            "question for each of its answers."
+        )
+    names = ("question_vectors", "answer_vectors")
+    index = check_groups(
+        groups,
+        question_vectors,
+        answer_vectors,
+        n_rows=len(answers),
+        names=names,
+        carrier="answer_vectors as a DataFrame",
+    )
+    columns = [f"cosine_{kind}" for kind in _KINDS]
+    cosines = np.zeros((len(answers), len(columns)))
+    all_rows = np.arange(len(answers))
+    for block in index.blocks(max(1, _BLOCK_NUMBERS // max(1, answers.shape[1]))):
+        rows = index.take(all_rows, block, 0)
+        inside = np.arange(block.width) < block.sizes[:, None]
+        found = _cosines(_unit(questions[rows]), _unit(answers[rows]), inside)
+        for column, values in zip(cosines.T, found):
+            index.put(column, block, values)
+    cosines = np.rint(cosines / _STEP) * _STEP
+    of_rows = next((each.index for each in (groups, answer_vectors) if hasattr(each, "iloc")), None)
+    table = pd.DataFrame(cosines, of_rows, columns)
+    lists = pd.DataFrame(cosines).groupby(index.codes())
+    ranks = QueryScaler("rank").fit_transform(cosines, groups=index)
+    above_mean = cosines - lists.transform("mean").to_numpy()
+    below_max = lists.transform("max").to_numpy() - cosines
+    for suffix, values in (("above_mean", above_mean), ("rank", ranks), ("below_max", below_max)):
+        table[[f"{name}_{suffix}" for name in columns]] = values
+    return table
+
+
+def _check_vectors(vectors, name) -> np.ndarray:
+    """Return vectors as a matrix of finite numbers."""
+    count_rows(vectors, name)
+    numbers = as_number_array(vectors, name)
+    if numbers is None or numbers.ndim != 2:
+        got = "other entries" if numbers is None else f"shape {numbers.shape}"
+        raise InputError(f"{name} must hold a vector of numbers for each row (2-D), got {got}.")
+    if not (finite := np.isfinite(numbers).all(axis=1)).all():
+        raise InputError(
+            f"{name} must hold finite numbers, got NaN or infinity in {np.sum(~finite)} rows, the "
+            f"first at row {finite.argmin()}. Encode the text of these rows, or pass zeros for it."
+        )
+    return numbers
+
+
+def _unit(vectors) -> np.ndarray:
+    """Scale vectors to length 1, as float64; zero vectors stay zero."""
+    # Divide by the largest number first: its square might overflow.
+    largest = np.abs(vectors.astype(np.float64)).max(axis=-1, keepdims=True, initial=0)
+    vectors = vectors / np.where(largest > 0, largest, 1.0)
+    length = np.sqrt((vectors * vectors).sum(axis=-1, keepdims=True))
+    return vectors / np.where(length > 0, length, 1.0)
+
+
+def _cosines(questions, answers, inside):
+    """Return the four cosines of padded lists of unit vectors, each of shape (n_lists, width)."""
+    answers[~inside] = 0.0
+    rest = answers.sum(axis=1, keepdims=True) - answers
+    # Others that cancel each other leave rounding errors, which have no direction.
+    rest[np.abs(rest).max(axis=-1, initial=0) < 1e-9] = 0.0
+    before = np.zeros(inside.shape)
+    before[:, 1:] = (answers[:, 1:] * answers[:, :-1]).sum(axis=-1)
+    nearest = np.zeros(inside.shape)
+    step = max(1, _BLOCK_NUMBERS // inside.size)
+    for first in range(0, inside.shape[1], step):
+        pairs = answers[:, first : first + step] @ answers.transpose(0, 2, 1)
+        pairs[np.broadcast_to(~inside[:, None], pairs.shape)] = -np.inf
+        places = np.arange(pairs.shape[1])
+        pairs[:, places, first + places] = -np.inf
+        nearest[:, first : first + step] = pairs.max(axis=-1)
+    nearest[inside.sum(axis=1) == 1] = 0.0
+    return (questions * answers).sum(axis=-1), (answers * _unit(rest)).sum(axis=-1), nearest, before
