@@ -11,6 +11,8 @@ from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certificate import by_machines as by_machines
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
+from skfilterrank.thresholds._comparability import ScoreComparability as ScoreComparability
+from skfilterrank.thresholds._comparability import score_comparability
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
@@ -46,6 +48,7 @@ __all__ = [
     "queries_needed",
     "risk_certificate",
     "risk_coverage_curve",
+    "score_comparability",
     "threshold_curve",
 ]
 

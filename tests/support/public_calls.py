@@ -167,6 +167,7 @@ CALLS = {
     "thresholds.queries_needed": {"max_risk": 0.1, "expected_risk": 0.05},
     "thresholds.risk_certificate": {**_LISTS, "threshold": 0.4, "risks": {"any_forbidden": 0.1}},
     "thresholds.risk_coverage_curve": _LISTS,
+    "thresholds.score_comparability": _LISTS,
     "thresholds.threshold_curve": _LISTS,
     "judgments.complete_qrels": {
         "runs": {"first": _TEXTS[["qid", "docno"]].assign(score=range(32))},

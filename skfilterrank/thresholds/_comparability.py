@@ -1,0 +1,253 @@
+"""Test of scores: one of equal size should mean the same in every list."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+from sklearn.isotonic import isotonic_regression
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank._lists.checks import check_level_scores
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.results import Result
+from skfilterrank._lists.sklearn_compat import limit_threads
+from skfilterrank.thresholds._judged_scores import JudgedScores, unit_of
+
+# Fewest queries for a standard error over queries.
+_ENOUGH = 30
+_CONFIDENCE = 0.9
+# Below one half, scores less the mean of their list predict better than the scores themselves.
+_HALF = 0.5
+# Most bins of scores in a curve. The penalty only keeps slopes finite.
+_N_BINS, _INVERSE_PENALTY = 100, 1e4
+# List means are equal within this share of the spread of the scores.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreComparability(Result):
+    """Finding on whether scores compare between queries; made by :func:`score_comparability`.
+
+    Attributes
+    ----------
+    ratio : float
+        What a difference of scores between lists says of documents, over what the same difference
+        says within a list. 1: a score means the same in every list. 0: only the difference to the
+        mean of its list counts. Above 1: lists differ more than their scores. NaN if it cannot be
+        computed.
+    lower, upper : float
+        Interval of the ratio, with confidence 0.9; infinite where there is no ratio.
+    spread : float
+        Standard deviation of the queries' own curves around the shared one, in log odds of
+        P(good). It contains all that the score does not know about a list, and does not decide.
+    compares : bool or None
+        True if the interval is above one half, so that the score predicts better than the score
+        less the mean of its list. False if it is below. None if it contains one half.
+    sentence : str
+        The finding in words.
+    n_queries : int
+        Number of queries with a judged and scored document.
+    """
+
+    ratio: float
+    lower: float
+    upper: float
+    spread: float
+    compares: bool | None
+    sentence: str
+    n_queries: int
+
+    @property
+    def advice(self) -> str:
+        """Say what fits lists of other sizes than those of a fit."""
+        return {
+            True: "Use ExpectedThreshold or LearnedThreshold, which adapt to the size, as scores "
+            "compare between queries",
+            False: "Fit again on lists like these, or use LearnedThreshold or FirstK, but not "
+            "ExpectedThreshold, as scores do not compare between queries",
+            None: "Fit again on lists like these, or compare held_out_ of ExpectedThreshold, "
+            "LearnedThreshold and FirstK, as it cannot be told whether scores compare between "
+            "queries",
+        }[self.compares]
+
+    def _summary(self):
+        told = {True: "scores compare", False: "scores do not compare", None: "cannot tell"}
+        return f"{told[self.compares]}, ratio {self.ratio:.2f}, {self.n_queries} queries"
+
+    def _head(self):
+        return self.sentence
+
+    def _table(self):
+        return None
+
+
+def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreComparability:
+    """Test whether scores compare between queries, so that one level can serve all lists.
+
+    Lists may truly differ: a query whose documents are all good is no fault of its scores. So the
+    test asks whether lists with higher scores have better documents, by as much as higher scores
+    have within a list.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged. A document is good if its gain is
+        above 0. A Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better, by a model that has not seen these labels; -inf where
+        hidden. Only the order of all scores matters.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+
+    Returns
+    -------
+    ScoreComparability
+        A result with the decision `compares` (True, False or None), `sentence`, `ratio` with
+        `lower` and `upper`, and `spread`. `compares` is None with fewer than 30 queries.
+
+    Raises
+    ------
+    ValueError
+        If query ids are missing, arrays have different lengths, or a score is NaN or +inf.
+
+    See Also
+    --------
+    ExpectedThreshold : Needs scores that compare between queries.
+    LearnedThreshold : Learns from features of the list.
+
+    Notes
+    -----
+    Let h be the log odds of a rising curve of the score, fitted for all queries of the other four
+    of five folds. A logistic regression on the mean of h in the list, and on h less this mean, has
+    the slopes b (between lists) and w (within), and `ratio` is b / w [1]_. Each list has the same
+    weight. Standard errors are clustered by query, and the interval is Fieller's. Where lists have
+    nearly the same mean score, it is wide. Where they have exactly the same mean score, scores were
+    normalised in each list, and do not compare. Tied lists and unjudged rows need no care: rows
+    without label or score are left out.
+
+    References
+    ----------
+    .. [1] Mundlak, "On the Pooling of Time Series and Cross Section Data", Econometrica 46(1),
+       1978, https://doi.org/10.2307/1913646.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.thresholds import score_comparability
+    >>> rng = np.random.default_rng(0)
+    >>> groups = np.repeat(np.arange(200), 10)
+    >>> log_odds = rng.normal(size=200)[groups] + rng.normal(size=2000)
+    >>> y = (rng.random(2000) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    >>> score_comparability(y, log_odds, groups=groups)
+    <ScoreComparability: scores compare, ratio ..., 200 queries>
+    >>> shifted = log_odds + rng.normal(scale=3, size=200)[groups]
+    >>> print(score_comparability(y, shifted, groups=groups))
+    Scores do not compare between queries: a difference of scores between lists says ... % ...
+    """
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    scores = check_level_scores(y_score).astype(np.float64, copy=False)
+    no_columns = np.empty((len(scores), 0))
+    judged = JudgedScores(
+        lists.replace(scores=scores), np.arange(lists.index.n_queries), no_columns, []
+    )
+    return comparability_of(judged.by_content())
+
+
+# For as few terms as these, threads of BLAS take far more time than they save.
+@limit_threads(limits=1, user_api="blas")
+def comparability_of(judged: JudgedScores) -> ScoreComparability:
+    """Test the scores of lists that are numbered by content."""
+    rows = ~np.isnan(judged.gains) & (judged.scores > -np.inf)
+    good, scores = (judged.gains[rows] > 0).astype(np.float64), judged.scores[rows]
+    queries, codes = np.unique(judged.codes[rows], return_inverse=True)
+    sizes, n = np.bincount(codes), len(queries)
+    found = {"ratio": np.nan, "lower": -np.inf, "upper": np.inf, "spread": np.nan}
+
+    def result(compares, why):
+        return ScoreComparability(**found, compares=compares, sentence=why, n_queries=n)
+
+    cannot = "It cannot be told whether scores compare between queries"
+    units = judged.clusters[queries]
+    if (n_units := len(np.unique(units))) < _ENOUGH:
+        return result(None, f"{cannot}: that needs {_ENOUGH} judged queries, got {n_units}.")
+    of_list, n_folds = judged.deal_folds()
+    odds, levels = _held_out_curve(scores, good, of_list[queries][codes], n_folds)
+    if not 0 < good.mean() < 1 or np.ptp(odds) == 0:
+        return result(None, f"{cannot}: no score tells good documents from others.")
+    chance = 1.0 / (1.0 + np.exp(-odds - levels))
+    share, noise = np.bincount(codes, good - chance), np.bincount(codes, chance * (1 - chance))
+    excess = np.sum((share**2 - noise) / sizes**2) / np.sum((noise / sizes) ** 2)
+    found["spread"] = float(np.sqrt(max(excess, 0.0)))
+    deviations = scores * unit_of(scores)
+    deviations -= deviations.mean()
+    means = np.bincount(codes, deviations) / sizes
+    if np.ptp(means) <= _ROUNDING * deviations.std():
+        return result(
+            False,
+            "Scores do not compare between queries: every list has the same mean score, as if "
+            "scores were normalised within each list.",
+        )
+    found["ratio"], found["lower"], found["upper"] = _ratio(odds, good, codes, sizes, units[codes])
+    if np.isnan(found["ratio"]):
+        return result(None, f"{cannot}: scores say too little of the documents of a list.")
+    percent = [f"{100 * found[name]:.0f}" for name in ("ratio", "lower", "upper")]
+    told = (
+        "a difference of scores between lists says {} % of what it says within a list "
+        f"({100 * _CONFIDENCE:.0f} % interval {{}} to {{}} %, {n} queries)"
+    ).format(*percent)
+    if found["upper"] < _HALF:
+        return result(False, f"Scores do not compare between queries: {told}.")
+    if found["lower"] > 1:
+        return result(
+            True, f"Scores compare between queries, but lists differ more than they say: {told}."
+        )
+    if found["lower"] > _HALF:
+        return result(True, f"Scores compare between queries: {told}.")
+    return result(None, f"{cannot}: {told}.")
+
+
+def _held_out_curve(scores, good, fold, n_folds):
+    """Return log odds of a rising curve of other folds, of mean 0, and the level of each row."""
+    at = np.arange(1, _N_BINS) / _N_BINS
+    edges = np.unique(np.quantile(scores, at, method="lower"))
+    bins, n_bins = np.searchsorted(edges, scores, side="right"), len(edges) + 1
+    cells, shape = bins * n_folds + fold, (n_bins, n_folds)
+    count, hits = (
+        np.bincount(cells, each, n_bins * n_folds).reshape(shape) for each in (None, good)
+    )
+    of_bin = count.sum(axis=1)
+    count, hits = (each.sum(axis=1, keepdims=True) - each for each in (count, hits))
+    rate = (hits.sum(axis=0) + 1.0) / (count.sum(axis=0) + 2.0)
+    # One more row of the mean rate keeps log odds finite.
+    count = count + 1.0
+    share = (hits + rate) / count
+    rising = [isotonic_regression(y, sample_weight=n) for y, n in zip(share.T, count.T)]
+    odds = np.log(rising / (1.0 - np.array(rising))).T
+    # A fold with many good documents leaves few for its curve, so that levels are equalised.
+    levels = np.average(odds, axis=0, weights=of_bin)
+    return (odds - levels)[bins, fold], levels[fold]
+
+
+def _ratio(odds, good, codes, sizes, units):
+    """Return the slope between lists over that within lists, and its interval."""
+    mean = (np.bincount(codes, odds) / sizes)[codes]
+    terms, weights = np.column_stack([odds - mean, mean]), 1.0 / sizes[codes]
+    model = LogisticRegression(C=_INVERSE_PENALTY, solver="newton-cholesky")
+    model.fit(terms, good, sample_weight=weights)
+    chance = model.predict_proba(terms)[:, 1]
+    terms = np.column_stack([np.ones(len(terms)), terms])
+    bread = np.linalg.pinv((terms * (weights * chance * (1 - chance))[:, None]).T @ terms)
+    pulls = np.stack([np.bincount(units, weights * (good - chance) * each) for each in terms.T])
+    n = len(np.unique(units))
+    covariance = (bread @ pulls @ pulls.T @ bread)[1:, 1:] * n / (n - 3)
+    within, between = model.coef_[0]
+    z = student.ppf(0.5 + _CONFIDENCE / 2, n - 3)
+    # Fieller's interval: ratios r at which between - r * within does not differ from 0.
+    (square, product), (_, constant) = np.outer(model.coef_[0], model.coef_[0]) - z**2 * covariance
+    root = product**2 - square * constant
+    if square <= 0 or within <= 0 or root < 0:
+        return np.nan, -np.inf, np.inf
+    low, high = (product - np.sqrt(root)) / square, (product + np.sqrt(root)) / square
+    return float(between / within), float(low), float(high)

@@ -1,0 +1,156 @@
+"""Whether scores compare between queries: the slope between lists over that within lists."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.thresholds import TunedThreshold, score_comparability
+from skfilterrank.thresholds._comparability import comparability_of
+
+N_DOCUMENTS = 10
+
+
+class Lists(NamedTuple):
+    y: np.ndarray
+    log_odds: np.ndarray
+    groups: np.ndarray
+    of_list: np.ndarray  # a random number for each list
+
+
+def make_lists(n_queries, *, seed=0, n_documents=N_DOCUMENTS, unknown=0.0):
+    """Lists whose true log odds differ by 1, and by `unknown` that no score knows."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_queries), n_documents)
+    log_odds = rng.normal(size=n_queries)[groups] + rng.normal(size=len(groups))
+    true = log_odds + rng.normal(scale=unknown, size=n_queries)[groups]
+    y = (rng.random(len(groups)) < 1 / (1 + np.exp(-true))).astype(float)
+    return Lists(y, log_odds, groups, rng.normal(size=n_queries))
+
+
+def found(lists, scores, **given):
+    return score_comparability(lists.y, scores, groups=lists.groups, **given)
+
+
+LISTS = make_lists(200)
+SHIFTED = LISTS.log_odds + 3 * LISTS.of_list[LISTS.groups]
+
+
+class TestDecision:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda s, u: s,
+            lambda s, u: 1 / (1 + np.exp(-s)),
+            lambda s, u: s + 0.2 * u,
+        ],
+        ids=["log odds", "probabilities", "a small shift"],
+    )
+    def test_scores_of_one_meaning_compare(self, change):
+        result = found(LISTS, change(LISTS.log_odds, LISTS.of_list[LISTS.groups]))
+        assert result.compares is True
+        assert result.lower < 1 < result.upper
+        assert result.sentence.startswith("Scores compare between queries: ")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda s, u: s + 3 * u,
+            lambda s, u: 1 / (1 + np.exp(-s - 3 * u)),
+            lambda s, u: (s + 5) * np.exp(u),
+        ],
+        ids=["shifted", "shifted probabilities", "scaled"],
+    )
+    def test_scores_of_other_meaning_in_each_list_do_not(self, change):
+        result = found(LISTS, change(LISTS.log_odds, LISTS.of_list[LISTS.groups]))
+        assert result.compares is False
+        assert result.upper < 0.5
+        assert result.sentence.startswith("Scores do not compare between queries: ")
+
+    def test_lists_that_differ_by_what_scores_do_not_know_are_no_fault(self):
+        plain, unknown = (make_lists(400, unknown=u) for u in (0.0, 2.0))
+        one, two = (found(each, each.log_odds) for each in (plain, unknown))
+        assert (one.compares, two.compares) == (True, True)
+        assert one.spread < 0.3
+        assert two.spread > 1.2
+
+    def test_scores_that_understate_differences_between_lists_compare(self):
+        mean = pd.Series(LISTS.log_odds).groupby(LISTS.groups).transform("mean").to_numpy()
+        result = found(LISTS, LISTS.log_odds - 0.6 * mean)
+        assert result.compares is True
+        assert result.lower > 1
+        assert "lists differ more than they say" in result.sentence
+
+    def test_scores_normalised_in_each_list_do_not(self):
+        mean = pd.Series(LISTS.log_odds).groupby(LISTS.groups).transform("mean").to_numpy()
+        result = found(LISTS, LISTS.log_odds - mean)
+        assert result.compares is False
+        assert "every list has the same mean score" in result.sentence
+
+    @pytest.mark.parametrize(
+        ("scores", "rows", "told"),
+        [
+            (LISTS.log_odds, LISTS.groups < 29, "needs 30 judged queries, got 29"),
+            (np.random.default_rng(1).normal(size=2000), None, "scores"),
+            (np.zeros(2000), None, "no score tells good documents from others"),
+            (LISTS.log_odds, LISTS.y > 0, "no score tells good documents from others"),
+        ],
+        ids=["few queries", "noise", "equal scores", "all good"],
+    )
+    def test_what_cannot_be_told_is_said(self, scores, rows, told):
+        rows = slice(None) if rows is None else rows
+        result = score_comparability(LISTS.y[rows], scores[rows], groups=LISTS.groups[rows])
+        assert result.compares is None
+        assert result.sentence.startswith("It cannot be told whether scores compare")
+        assert told in result.sentence
+
+    @pytest.mark.nightly
+    def test_the_interval_covers_the_ratio(self):
+        # A shift of the standard deviation of list means halves the slope between lists.
+        n_inside, true = 0, 1.025 / (1.025 + 1.0)
+        for seed in range(100):
+            lists = make_lists(300, seed=seed, n_documents=40)
+            result = found(lists, lists.log_odds + lists.of_list[lists.groups])
+            n_inside += result.lower < true < result.upper
+        assert 82 <= n_inside <= 97
+
+
+class TestRatio:
+    @pytest.mark.parametrize("shift", [0.5, 2.0])
+    def test_a_shift_is_noise_in_the_means_of_lists(self, shift):
+        lists = make_lists(4000)
+        result = found(lists, lists.log_odds + shift * lists.of_list[lists.groups])
+        # List means have the variance 1 + 1 / 10, and a part of it is told.
+        assert result.ratio == pytest.approx(1.1 / (1.1 + shift**2), rel=0.15)
+
+    def test_only_the_order_of_scores_counts(self):
+        assert found(LISTS, np.exp(SHIFTED)).to_frame().equals(found(LISTS, SHIFTED).to_frame())
+
+    def test_rows_without_score_or_label_are_left_out(self):
+        extra = np.array([-np.inf, 5.0]), np.array([1.0, np.nan])
+        scores, y = (np.append(a, b) for a, b in zip((SHIFTED, LISTS.y), extra))
+        result = score_comparability(y, scores, groups=np.append(LISTS.groups, [0, 1]))
+        assert result.n_queries == 200
+        assert result.ratio == pytest.approx(found(LISTS, SHIFTED).ratio, rel=0.1)
+
+    def test_extreme_scores_do_not_overflow(self):
+        assert found(LISTS, SHIFTED * 1e307).ratio == found(LISTS, SHIFTED).ratio
+
+    def test_copies_in_one_cluster_do_not_narrow_the_interval(self):
+        twice = [np.concatenate([each, each]) for each in (SHIFTED, LISTS.y)]
+        groups, users = np.append(LISTS.groups, LISTS.groups + 200), np.tile(LISTS.groups, 2)
+        widths = []
+        for clusters in (None, users):
+            judged = TunedThreshold()._read_judged(
+                *twice, groups, clusters=clusters, query_weight=None
+            )
+            result = comparability_of(judged)
+            widths.append(result.upper - result.lower)
+        # Twice as many queries divide the width by the root of 2, and the curve is less noisy.
+        assert 0.5 * widths[1] < widths[0] < 0.72 * widths[1]
+
+    def test_gains_say_what_is_good(self):
+        grades = np.where(LISTS.y > 0, 3, 1)
+        result = found(LISTS._replace(y=grades), SHIFTED, gains={3: 1, 1: -1})
+        assert result.ratio == found(LISTS, SHIFTED).ratio
