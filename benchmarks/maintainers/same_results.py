@@ -2445,11 +2445,6 @@ def _make_files():
         rows = judged[judged["qid"].isin(chosen)]
         _trec_qrels(f"{name}.qrels", rows)
         _trec_run(f"{name}.run", rows)
-    clusters = {"qid": queries, "cluster": np.arange(len(queries)) // 3}
-    pd.DataFrame(clusters).to_csv("clusters.csv", index=False)
-    noise = np.random.default_rng(0).normal(size=len(judged))
-    two = judged.assign(harm=np.round(noise - judged["label"], 3))
-    two[["qid", "docno", "score", "harm"]].to_csv("two.csv", index=False)
     answers(30).rename(columns={"docid": "docno"}).to_csv("answers.csv", index=False)
     X, labels, groups = letor("mq2007", "S1", 30)
     is_test = np.isin(groups, np.unique(groups)[::3])
@@ -2518,21 +2513,14 @@ def _commands_of_thresholds(run):
         "safe": "--risk any_forbidden=0.95",
         "answered": "--risk any_forbidden=0.95 --among answered",
         "two": "--risk forbidden@3=0.9,false_reject_rate=0.95",
-        "clusters": "--risk any_forbidden=0.95 --clusters clusters.csv",
     }
     for name, risk in risks.items():
         saved = f"{name}.json"
         run(f"{old} --k 3 --confidence-level 0.7 --format json {risk} --save {saved}", saved)
         run(f"apply {saved} monday.run --format csv")
         more = "--queries-per-false-alarm 1000"
-        if name == "clusters":
-            more += " --clusters clusters.csv"
         for day, form in (("monday", "json"), ("tuesday", "table")):
             run(f"monitor {saved} --qrels {day}.qrels --run {day}.run {more} --format {form}")
-    two = "threshold all.qrels two.csv --gains=0=-1,1=1 --filter-scores harm --k 5 --format csv"
-    for rule in ("ratio", "harm"):
-        run(f"{two} --rule {rule} --save {rule}.json", f"{rule}.json")
-        run(f"apply {rule}.json two.csv --filter-scores harm --format csv")
 
 
 def _commands_of_models(run):

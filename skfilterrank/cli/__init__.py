@@ -108,7 +108,7 @@ def main(argv=None) -> int:
     Returns
     -------
     int
-        0; 1 where a command went on without some of its files, as it was told to; 2 after a
+        0; 1 after an alarm of monitor; 2 after a
         message on standard error about arguments or files; 130 after Ctrl-C.
         SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number; where a loop of
         a C library does not end within 10 seconds, or 1 second after a second signal, they end the

@@ -11,14 +11,13 @@ from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name, text_ids
-from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
+from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
-from skfilterrank.cli._types import LabelOptions, label_key
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
-from skfilterrank.io import read_judged_table, read_qrels, read_run
+from skfilterrank.cli._types import LabelOptions, label_key, written
+from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.io import QrelsIndex, read_qrels, read_run
 
 STDIN = "-"
 # A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
@@ -39,7 +38,12 @@ _QUERY_NAMES = ("query", "title", "text", "question", "description")
 
 
 def some_runs(found, n_runs, one, many, separator=", ") -> str:
-    """Say of how many runs something is true, what is found of the first, and the predicate."""
+    """Say of how many runs something is true, what is found of the first, and the predicate.
+
+    The text is empty where nothing is found of any run.
+    """
+    if not (found := {name: what for name, what in found.items() if what}):
+        return ""
     which = listed([f"{name}: {what}" for name, what in found.items()], _SHOWN, separator)
     of_all = f"{len(found)} of {counted(n_runs, 'run')}" if n_runs else counted(len(found), "run")
     return f"{of_all} ({which}) {plural(len(found), one, many)}"
@@ -100,74 +104,24 @@ def source(path):
     return path if stdin is None else getattr(stdin, "buffer", stdin)
 
 
-def read_scores(path, column):
-    """Read a run, and the second scores of its rows if a column is named."""
-    run = read_run(source(path))
-    if column is None:
-        return run, None
-    if path == STDIN or not is_table_name(path):
-        raise InputError(
-            f"--filter-scores names a column, but {path} is not a table. Give the run as CSV, TSV, "
-            "JSONL or Parquet, in a file whose name ends so."
-        )
-    table = read_judged_table(path, label=None)
-    if column not in table:
-        raise InputError(
-            f"{path} has no column {brief(column)} (--filter-scores), but {brief_list(table)}."
-        )
-    return run, table[column].to_numpy()
+def read_labels(path, reading: LabelOptions, measures=()):
+    """Read judgments, also a sample or drawn label sets; labels that are texts become gains.
 
-
-def in_columns(scores, second):
-    """Return the scores of a threshold: one column, or two where there are second scores."""
-    return scores if second is None else np.column_stack([scores, second])
-
-
-def read_judgments(path, reading: LabelOptions, *, measures=None):
-    """Read judgments; raise if they are a sample.
-
-    A sample is allowed if `measures` are estimators for samples.
+    Gains, and measures of forbidden documents, say what labels below 0 mean.
     """
-    qrels = read_labels(path, reading)
-    if not is_sample(qrels["label"], qrels.get(PROBABILITY)):
-        return qrels
-    if measures is None:
-        raise InputError(
-            f"{path} is a sample of judgments with inclusion probabilities below 1, where those "
-            "of all documents were expected. 'skfilterrank evaluate' and 'compare' estimate values "
-            "from it with --interval."
-        )
-    if wrong := measures_of_all_labels(measures):
-        raise InputError(
-            f"{path} is a sample of judgments with inclusion probabilities below 1, of which these "
-            f"measures take no account: {brief_list(wrong)}. Add --interval to estimate values, or "
-            "take stat_ap."
-        )
-    return qrels
+    label = reading.unjudged_label
+    if label == "warn" and (isinstance(reading.gains, dict) or counts_forbidden(measures)):
+        label = None
+    how = {"unjudged_label": label, "predicted": reading.predicted, "gains": reading.texts}
+    table = read_qrels(source(path), **how)
+    match_gains(reading.numbers, {path: table["label"]})
+    return table
 
 
-def read_gains(path, reading: LabelOptions):
-    """Read judgments, also of a sample, with labels replaced by their gains if there are any."""
-    gains = reading.gains
-    if gains == "exp2":
-        raise InputError(
-            "--gains exp2 is for measures. Name the gain of each label, as in 0=0,1=1."
-        )
-    qrels = read_labels(path, reading)
-    if isinstance(gains, dict) and not text_gains(reading):
-        matched = match_gains(gains, {path: qrels["label"]})
-        qrels["label"] = qrels["label"].map(matched)
-    return qrels
-
-
-def read_labels(path, reading: LabelOptions):
-    """Read judgments, with the inclusion probabilities of a sample if the file has them."""
-    return read_qrels(
-        source(path),
-        unjudged_label=reading.said_unjudged,
-        predicted=reading.predicted,
-        gains=text_gains(reading),
-    )
+def read_index(path, reading: LabelOptions, measures, may_have_draws=False) -> QrelsIndex:
+    """Read judgments for measures, a dict of parsed ones."""
+    labels = read_labels(path, reading, measures.values())
+    return QrelsIndex(labels, may_have_draws=may_have_draws)
 
 
 def without_machines(qrels, path):
@@ -192,8 +146,8 @@ def holds_model(saved) -> bool:
     return begin == PROTO
 
 
-def load_threshold_of_runs(path, column):
-    """Load a saved threshold; raise if it has another number of scores than a run."""
+def load_threshold_of_runs(path):
+    """Load a saved threshold; raise if it hides by two scores, since a run has one."""
     from skfilterrank.thresholds import load_threshold
 
     if holds_model(path):
@@ -201,57 +155,12 @@ def load_threshold_of_runs(path, column):
             f"{path} holds a model, and a threshold of 'skfilterrank threshold --save' is needed."
         )
     threshold = load_threshold(path)
-    if (threshold.cut_.n_more == 1) != (column is not None):
-        how = "one score: leave out" if column else "two scores: add"
-        raise InputError(f"{path} hides by {how} --filter-scores.")
-    return threshold
-
-
-def text_gains(reading: LabelOptions) -> dict | None:
-    """Return gains with text keys, for reading labels as gains; else None."""
-    gains = reading.gains
-    if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
-        return None
-    if reading.said_unjudged is not None:
+    if threshold.cut_.n_more:
         raise InputError(
-            "--unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
-            "to the one that means unjudged, as in --gains Unknown=nan."
+            f"{path} hides by two scores, and a run has one. Load it in Python with "
+            "skfilterrank.thresholds.load_threshold."
         )
-    return {written(label): gain for label, gain in gains.items()}
-
-
-def gains_of_labels(labels, path, reading: LabelOptions, measures=()):
-    """Return the gains by label; print messages about unexpected labels.
-
-    `measures` are the parsed ones that the labels are for.
-    """
-    if text_gains(reading):
-        return None
-    matched = match_gains(reading.gains, {path: labels})
-    tell_unknown(reading.gains, {path: labels})
-    unjudged = reading.said_unjudged
-    if unjudged is not None and not labels.isna().any():
-        which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
-        tell(f"no document has {which} (--unjudged-label)")
-    warn_of_labels_below_0(labels, matched, reading, measures)
-    return matched
-
-
-def warn_of_labels_below_0(labels, matched, reading: LabelOptions, measures) -> None:
-    """Warn of labels below 0, which trec_eval treats as unjudged, unless their meaning is given."""
-    if reading.unjudged_label != "warn" or counts_forbidden(measures):
-        return
-    if isinstance(matched, dict) or text_gains(reading):
-        return
-    counts = labels[labels < 0].value_counts()
-    if len(counts):
-        shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
-        warn_user(
-            f"documents with a label below 0 ({shown}) are taken for forbidden, and trec_eval "
-            "takes them for not judged. Say --unjudged-label none or --unjudged-label trec, or "
-            "give their --gains",
-            DataWarning,
-        )
+    return threshold
 
 
 def match_gains(gains, labels: dict[str, pd.Series]):
@@ -297,20 +206,10 @@ def numbered_gains(gains: dict) -> dict:
     return gains
 
 
-def with_other_labels(matched, given):
-    """Add the gains of numeric labels that do not occur in the files."""
-    return matched | numbered_gains(given) if isinstance(matched, dict) else matched
-
-
 def _listed(labels, end="", comma=", "):
     """Write the first labels in the form of --gains."""
     text = comma.join(written(label)[:_LONGEST] + end for label in labels[:_MOST])
     return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
-
-
-def written(label) -> str:
-    """Return a label in the form of --gains."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def read_documents(path, *, text=None) -> pd.Series:
@@ -337,26 +236,6 @@ def read_topics(path) -> pd.DataFrame:
     rest = [name for name in columns if name != "original_id" and not is_log]
     columns = [*queries[:1], *rest] or columns
     return _texts(_one_row_each(table, columns, "query", path, line_of), columns, path)
-
-
-def read_clusters(path) -> pd.Series | None:
-    """Return the cluster of each query by its id; None without a file."""
-    if path is None:
-        return None
-    table, line_of = _read_by_id(path, "query", TOPIC_NAMES)
-    table = table.drop(columns="original_id", errors="ignore")
-    table = _one_row_each(table, list(table.columns), "query", path, line_of)
-    if table.columns.empty:
-        raise FileFormatError(
-            "there is no column but that of the queries. Name the cluster of each in another.", path
-        )
-    if len(table.columns) > 1:
-        raise FileFormatError(
-            f"there are {len(table.columns)} columns beside that of the queries: "
-            f"{brief_list(list(table.columns))}. Keep the one that names the cluster of each.",
-            path,
-        )
-    return table.iloc[:, 0]
 
 
 def read_pool(path) -> pd.MultiIndex:

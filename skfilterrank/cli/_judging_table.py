@@ -16,7 +16,7 @@ from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.results import counted
 from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import listed, progress, refuse, tell
-from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions
+from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions, written
 from skfilterrank.exceptions import DataWarning, InputError
 
 _KEY = ["qid", "docno"]
@@ -177,7 +177,7 @@ def _fitted(strategy, pool, ranks, documents, known, given):
         selector = _ACTIVE[strategy]().fit(ranks)
         labels = _labels_of(known, pool)
         rows = np.flatnonzero(~np.isnan(labels))
-        if isinstance(given.gains, dict) and not _inputs.text_gains(_reading(given)):
+        if isinstance(given.gains, dict) and not _reading(given).texts:
             of_label = _inputs.numbered_gains(given.gains)
             labels = np.array([of_label.get(label, label) for label in labels.tolist()])
         return selector.update(rows, labels[rows]) if len(rows) else selector
@@ -222,7 +222,7 @@ def _drawn(runs, pool, known, given):
         pool=None if pool is None else pool.to_frame(index=False),
     )
     gains = given.gains
-    if words := _inputs.text_gains(_reading(given)):
+    if words := _reading(given).texts:
         gains = {gain: gain for gain in words.values() if not np.isnan(gain)}
     elif isinstance(gains, dict):
         gains = _inputs.numbered_gains(gains)
@@ -256,7 +256,7 @@ def _with_texts(chosen, documents, given):
     columns["docno"] = chosen["docno"]
     if documents is not None:
         columns["text"] = _texts(documents, chosen["docno"], given.docs, "document")
-    words = _inputs.text_gains(_reading(given)) or {}
+    words = _reading(given).texts or {}
     word_of = {gain: word for word, gain in reversed(words.items())}
     labels = [
         None if label != label else word_of.get(label, f"{label:.17g}")
@@ -298,7 +298,7 @@ def write_page(path, table: pd.DataFrame, gains) -> None:
     # Imported after the check that jinja2 is installed.
     from jinja2.utils import htmlsafe_json_dumps  # isort: skip
 
-    labels = list(map(_inputs.written, gains if isinstance(gains, dict) else GRADES))
+    labels = list(map(written, gains if isinstance(gains, dict) else GRADES))
     rows = [
         ["" if value is None or value != value else str(value) for value in row]
         for row in table.astype(object).to_numpy().tolist()

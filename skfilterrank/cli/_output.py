@@ -367,6 +367,9 @@ _PHRASES = {
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
     "(skfilterrank.judgments)": "(evaluate --interval)",
+    "values with skfilterrank.judgments": "values by 'skfilterrank evaluate --interval'",
+    ", to read_qrels or QrelsIndex, whose results every function accepts": "",
+    ", or pass the one label": ", or give the one label",
     "skfilterrank.metrics.get_measure_names() lists the names;": (
         "the page 'measures' of the documentation lists the names;"
     ),

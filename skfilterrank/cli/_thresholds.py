@@ -3,28 +3,23 @@
 import os
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank import thresholds
 from skfilterrank._files.files import locked
-from skfilterrank._lists.gains import PROBABILITY, is_sample
+from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
+from skfilterrank._lists.words import JUDGED_BY, PEOPLE
 from skfilterrank.cli import _inputs
 from skfilterrank.cli import _output as output
 from skfilterrank.cli._output import refuse, tell
-from skfilterrank.exceptions import (
-    DataWarning,
-    InputError,
-    MissingValuesError,
-    brief,
-    brief_list,
-)
-from skfilterrank.io import QrelsIndex
+from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
+from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics import evaluate
 
 # Estimators by name for --threshold.
@@ -38,7 +33,6 @@ BY_NAME = {
 # Rates of what is shown, and of what is lost.
 _OF_SHOWN = {"any_forbidden", "forbidden"}
 _OF_LOST = {"false_reject_rate", "empty_list_rate"}
-_MAY_BE_INFINITE = {"threshold", "level"}
 
 
 def chosen_measure(cutting) -> ParsedMeasure:
@@ -84,15 +78,6 @@ def make_threshold(
     )
 
 
-def measures_of(threshold) -> list[ParsedMeasure]:
-    """Return the measure of an unfitted threshold, and its risks; `fit` refuses invalid names."""
-    found = []
-    for name in (threshold.measure, *getattr(threshold, "risks", ())):
-        with suppress(InputError):
-            found.append(parse_measure(name))
-    return found
-
-
 def value_of(score: float, measure: ParsedMeasure) -> float:
     """Return the value of a measure from a score that is negated if lower is better."""
     return score if measure.measure.greater_is_better else 0.0 - score
@@ -119,42 +104,33 @@ def treatment_of_missing(risks, among) -> str:
     return "drop" if names <= _OF_SHOWN else "raise"
 
 
-def machines_of(qrels):
-    """Return 1 for labels by machines and 0 for others; None without machines."""
-    if JUDGED_BY not in qrels:
-        return None
-    is_machine = is_of_machine(qrels[JUDGED_BY]).astype(float)
-    return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
-
-
-def judges_of(machines, run, missing):
-    """Return the source of the label of each row of an aligned run; None without machines."""
-    if machines is None:
-        return None
-    return np.where(machines.align(run, missing=missing).y_true == 1, PREDICTED, PEOPLE)
-
-
-def read_people(path, reading) -> tuple[pd.DataFrame, bool]:
-    """Read labels by people, and tell whether they are a sample, of equal probabilities."""
-    people = _inputs.read_labels(path, reading)
-    if not is_sample(people["label"], people.get(PROBABILITY)):
-        return people, False
-    if np.ptp(people[PROBABILITY]) > 0:
+def read_judgments(path, reading, names, *, is_certified) -> tuple[QrelsIndex, bool]:
+    """Read judgments for measures and risks, and tell whether they are a sample of queries."""
+    measures = {}
+    with suppress(InputError):  # `fit` refuses invalid names
+        measures = parse_measures(names)
+    index = _inputs.read_index(path, reading, measures)
+    if not index.is_sample:
+        return index, False
+    what = f"{path} is a sample of judgments with inclusion probabilities below 1"
+    instead = "'skfilterrank evaluate --interval' estimates values from it."
+    if not is_certified:
+        raise InputError(f"{what}, where those of all documents were expected. {instead}")
+    probabilities = index.to_frame()[PROBABILITY]
+    if np.ptp(probabilities) > 0:
         raise InputError(
-            f"{path} is a sample of judgments with inclusion probabilities below 1. Its documents "
-            "have several inclusion probabilities, and a threshold needs queries drawn at random. "
-            "Draw them by select --strategy sample --unit query. "
-            "'skfilterrank evaluate --interval' estimates values from this sample."
+            f"{what}. Its documents have several of them, and a threshold needs queries drawn at "
+            f"random. Draw them by select --strategy sample --unit query. {instead}"
         )
     tell(
-        f"{path} is a sample with the probability {people[PROBABILITY].iloc[0]:g}: its queries are "
+        f"{path} is a sample with the probability {probabilities.iloc[0]:g}: its queries are "
         "taken for a random draw, and the others are left out"
     )
-    return people.drop(columns=PROBABILITY), True
+    return index, True
 
 
-def _aligned(name, index, run, second, missing):
-    """Return a run aligned with labels, and its second scores, 0 if missing."""
+def aligned_run(name, index, run, missing):
+    """Join a run with judgments; print or raise which queries it lacks."""
     try:
         aligned = index.align(run, missing=missing)
     except MissingValuesError as error:
@@ -162,105 +138,68 @@ def _aligned(name, index, run, second, missing):
         raise InputError(
             f"{name} lacks {counted(len(lacking), 'judged query', 'judged queries')}, such as "
             f"{brief(lacking[0])}. Say --missing empty where they are shown nothing, which "
-            "lowers rates of what is shown; or missing=drop where the run is of other queries."
+            "lowers rates of what is shown; or --missing drop where the run is of other queries."
         ) from None
     output.call.documents = aligned.docnos
-    if second is not None:
-        pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
-        places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
-        second = np.where(places < 0, 0, second[places])
-    return aligned, second
+    return aligned
 
 
-def _with_unjudged(aligned, second, run, column, clusters):
-    """Return labels, scores, queries and second scores, with the queries of a run without labels.
-
-    `column` holds the second scores of the run, or is None. Queries without a cluster stay out.
-    """
-    arrays = [*aligned, second]
-    rows = run["qid"].isin(set(aligned.unjudged_queries)).to_numpy()
-    if clusters is not None:
-        rows = rows & run["qid"].isin(clusters.index).to_numpy()
-    more = [
-        np.full(np.count_nonzero(rows), np.nan),
-        run["score"].to_numpy()[rows],
-        run["qid"].to_numpy()[rows],
-        None if second is None else column[rows],
-    ]
-    return [
-        None if own is None else np.concatenate([own, other]) for own, other in zip(arrays, more)
-    ]
+def all_rows(aligned, run):
+    """Return labels, scores and queries of a run, with its queries without judgments."""
+    more = run[run["qid"].isin(aligned.unjudged_queries)]
+    columns = np.full(len(more), np.nan), more["score"], more["qid"]
+    return [np.concatenate(pair) for pair in zip(aligned, columns)]
 
 
-def clusters_of(groups, clusters):
-    """Return the cluster of each row, named after the column."""
-    if clusters is None:
+def judges_of(index, aligned, n_rows):
+    """Return the source of the label of each of some rows, the first of which are aligned."""
+    table = index.to_frame()
+    if JUDGED_BY not in table:
         return None
-    ids = pd.Index(np.asarray(groups).astype(str))
-    if (missing := ~ids.isin(clusters.index)).any():
-        raise InputError(
-            "--clusters lacks the cluster of the queries "
-            f"{brief_list(list(ids[missing].unique()))}. Give one for each judged query."
-        )
-    return pd.Series(clusters[ids].to_numpy(), name=clusters.name)
+    rows = pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos])
+    judges = table[JUDGED_BY].reindex(rows).fillna(PEOPLE).to_numpy()
+    return np.append(judges, np.full(n_rows - len(judges), PEOPLE))
 
 
-def fit_run(
-    threshold,
-    run,
-    second,
-    *,
-    index,
-    machines,
-    name,
-    how,
-    missing,
-    clusters=None,
-    sample=None,
-):
+def fit_run(threshold, name, path, index, *, how, missing, is_sample):
     """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object.
 
-    `sample` is the path of judgments that are a sample of queries, else None.
+    `is_sample` tells that the judgments are a sample of queries.
     """
-    column = second
-    aligned, second = _aligned(name, index, run, column, missing)
-    y_true, y_score, groups = aligned
-    rows = [y_true, y_score, groups, second]
-    if sample is None and isinstance(threshold, thresholds.CertifiedThreshold):
-        rows = _with_unjudged(aligned, second, run, column, clusters)
-    labels, scores, queries, others = rows
-    of_queries = clusters_of(queries, clusters)
+    run = read_run(_inputs.source(path))
+    aligned = aligned_run(name, index, run, missing)
+    y_true, y_score, groups = rows = [*aligned]
+    if isinstance(threshold, thresholds.CertifiedThreshold) and not is_sample:
+        rows = all_rows(aligned, run)
+    labels, scores, queries = rows
     try:
-        threshold.fit(
-            _inputs.in_columns(scores, others), labels, groups=queries, clusters=of_queries
-        )
+        threshold.fit(scores, labels, groups=queries)
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
-    if sample is not None and (n_open := len(threshold.certificate_.to_judge)):
+    if is_sample and (n_open := len(threshold.certificate_.to_judge)):
         raise InputError(
-            f"{sample} is a sample of judgments with inclusion probabilities below 1, and --risk "
-            f"needs whole queries: {counted(n_open, 'document')} of {name} on which the risks "
+            "the judgments are a sample with inclusion probabilities below 1, and --risk needs "
+            f"whole queries: {counted(n_open, 'document')} of {name} on which the risks "
             "depend have no label in it. Draw queries of this run by select --strategy sample "
             "--unit query. 'skfilterrank evaluate --interval' estimates values from this sample."
         )
     measure = threshold.measure_
-    shown = threshold.predict(_inputs.in_columns(y_score, second), groups=groups)
+    shown = threshold.predict(y_score, groups=groups)
     # The rows of a query are in the order of trec_eval, which evaluate takes, too.
     given = {"groups": groups, "gains": threshold.gains, "ties": "stable"}
     plain, value = (
         evaluate(y_true, scores, [measure], **given).means for scores in (y_score, shown)
     )
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
-    _tell_of_missing(name, aligned, missing)
+    tell_of_missing(name, aligned, missing)
     tell(
         f"{name}: {counted(aligned.index.n_queries, 'judged query', 'judged queries')}, "
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
-    level = None if how is None else threshold.threshold_
     record = {
         "run": name,
-        "threshold": getattr(threshold.cut_, "rule", how) if level is None else level,
+        "threshold": None if how is None else threshold.threshold_,
         "measure": measure,
         "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
@@ -270,16 +209,19 @@ def fit_run(
         "n_shown": n_shown,
         "n_filtered": n_rows - n_shown,
     }
+    if record["threshold"] is None:
+        record["threshold"] = how
     if (held_out := getattr(threshold, "held_out_", None)) is not None:
         own = held_out.loc["threshold", "value"]
         record["held_out"] = value_of(float(own), parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
-        judges = judges_of(machines, run, missing)
+        judges = judges_of(index, aligned, len(y_true))
+        n_machine = 0
         if judges is not None:
-            n_machine = int(np.count_nonzero((judges == PREDICTED) & ~np.isnan(y_true)))
-            if n_machine:
-                certificate = certificate.with_conditions(thresholds.by_machines(n_machine))
-            threshold.certificate_ = certificate
+            n_machine = int(np.count_nonzero((judges != PEOPLE) & ~np.isnan(y_true)))
+        if n_machine:
+            certificate = certificate.with_conditions(thresholds.by_machines(n_machine))
+        threshold.certificate_ = certificate
         record |= _of_certificate(certificate)
     return record
 
@@ -293,10 +235,6 @@ def _of_certificate(certificate):
     }
     if n_machine := facts["n_machine"]:
         record["n_machine_labels"] = n_machine
-    if facts["rule"] is not None:
-        record["level"] = certificate.threshold
-    if facts["unit"] is not None:
-        record["unit"] = facts["unit"]
     if certificate.among != "all":
         record["among"] = certificate.among
     record["share_answered"] = facts["share_answered"]
@@ -315,7 +253,7 @@ def _of_certificate(certificate):
     }
 
 
-def _tell_of_missing(run, aligned, missing):
+def tell_of_missing(run, aligned, missing):
     """Print a message about judged queries that a run lacks."""
     if n_missing := len(aligned.missing_queries):
         n_queries = counted(n_missing, "judged query", "judged queries")
@@ -346,10 +284,7 @@ def thresholds_section(records, foot) -> output.Section:
     shown = frame.drop(columns=[*hidden, *stated])
     shown = shown.rename(columns=headings | {"n_missing": "left out"})
     # An infinite threshold shows nothing; it is not missing.
-    told = [
-        each | {name: output.finite_or_text(each[name]) for name in _MAY_BE_INFINITE & each.keys()}
-        for each in records
-    ]
+    told = [each | {"threshold": output.finite_or_text(each["threshold"])} for each in records]
     return output.frame_section(shown, foot=foot)._replace(frame=frame, records=told)
 
 
@@ -359,87 +294,56 @@ def in_full(certificate) -> str:
 
 
 def count_queries(
-    threshold,
-    saved,
-    state,
-    *,
-    begun,
-    format,
-    out,
-    qrels,
-    run,
-    column,
-    clusters,
-    reading,
-    missing,
-):
+    threshold, saved, state, *, begun, format, out, qrels, run, reading, missing
+) -> int:
     """Update the monitor; return 1 after an alarm. `begun` has parameters of a new monitor."""
-    of_texts = _inputs.text_gains(reading) is not None and threshold.gains is None
-    if reading.gains is not None and not of_texts:
+    if reading.gains is not None and not (reading.texts and threshold.gains is None):
         raise InputError(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
             f"({brief(threshold.gains)}). Leave out --gains."
         )
-    judgments = _inputs.read_judgments(qrels, reading)
-    clusters = _inputs.read_clusters(clusters)
-    if reading.said_unjudged is not None:
-        tell(
-            "labels that --unjudged-label takes for not judged raise no alarm: give the same as "
-            f"where {saved} was made"
-        )
-    rows, seconds = _inputs.read_scores(run, column)
-    index = QrelsIndex(judgments, predicted="use")
-    aligned, second = _aligned(run, index, rows, seconds, missing)
-    y_true, y_score, groups, second = _with_unjudged(aligned, second, rows, seconds, clusters)
-    judges = judges_of(machines_of(judgments), rows, missing)
-    if judges is not None:
-        judges = np.append(judges, np.full(len(y_true) - len(judges), PEOPLE))
-    more = {
-        "clusters": clusters_of(groups, clusters),
-        "judged_by": judges,
-        # Hidden rows have the score -inf.
-        "threshold": -np.inf,
-    }
+    if reading.unjudged_label == "warn":
+        # The threshold says what labels below 0 mean.
+        reading = replace(reading, unjudged_label=None)
+    index, _ = read_judgments(qrels, reading, [], is_certified=False)
+    rows = read_run(_inputs.source(run))
+    aligned = aligned_run(run, index, rows, missing)
+    y_true, y_score, groups = all_rows(aligned, rows)
+    judges = judges_of(index, aligned, len(y_true))
     with warnings.catch_warnings():
         if aligned.n_filtered:
             # Lists of what was shown are shorter than those that the threshold was chosen on.
             warnings.simplefilter("ignore", DataWarning)
-        shown = threshold.predict(_inputs.in_columns(y_score, second), groups=groups)
+        shown = threshold.predict(y_score, groups=groups)
     with locked(state):
         monitor = _resumed(threshold, saved, state, begun)
         n_before = _n_counted(monitor.status)
-        status = monitor.update(y_true, shown, groups=groups, **more)
-        _print_and_save(monitor, state, format, out)
-    _tell_of_missing(run, aligned, missing)
+        # Hidden rows have the score -inf.
+        more = {"groups": groups, "judged_by": judges, "threshold": -np.inf}
+        status = monitor.update(y_true, shown, **more)
+        table = status.rates.rename_axis("rate")
+        section = output.frame_section(table)
+        section = section._replace(rows=[], head=output.in_options(str(status)))
+        # Queries in the state cannot be counted again, so it is written last, after everything
+        # that can fail. A closed output is not a failure.
+        try:
+            output.print_sections([section], format, out)
+        except BrokenPipeError:
+            monitor.save(state)
+            raise
+        monitor.save(state)
+    tell_of_missing(run, aligned, missing)
     n_new = _n_counted(status) - n_before
-    tell(f"counted {counted(n_new, status.unit or 'query')}; the state is in {state}")
+    tell(f"counted {counted(n_new, 'query', 'queries')}; the state is in {state}")
     return int(status.alarm)
 
 
-def _print_and_save(monitor, state, format, out):
-    """Print the status, and then save the state.
-
-    Queries in the state cannot be counted again, so it is written last, after everything that can
-    fail. A closed output is not a failure.
-    """
-    status = monitor.status
-    text, table = output.in_options(str(status)), status.rates.rename_axis("rate")
-    section = output.frame_section(table)._replace(rows=[], head=text)
-    try:
-        output.print_sections([section], format, out)
-    except BrokenPipeError:
-        monitor.save(state)
-        raise
-    monitor.save(state)
-
-
-def compare_scores(threshold, saved, run, column, format, out):
+def compare_scores(threshold, saved, run, format, out) -> int:
     """Compare a run's scores with those of the calibration; return 1 if they clearly differ."""
-    rows, second = _inputs.read_scores(run, column)
-    scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
-    if not np.any(scores > -np.inf):
+    rows = read_run(_inputs.source(run))
+    if not np.any(rows["score"] > -np.inf):
         raise InputError(f"{run} holds no document with a score. Give the run of the new queries.")
-    found = threshold.check(_inputs.in_columns(scores, second), groups=queries)
+    found = threshold.check(rows["score"].to_numpy(), groups=rows["qid"].to_numpy())
     if found.facts["calibration"].isna().all():
         raise InputError(
             f"{saved} holds no scores to compare with, as its threshold was given or is of an "

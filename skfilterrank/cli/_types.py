@@ -62,6 +62,11 @@ def label_key(label):
     return {"true": "True", "false": "False"}.get(label, str(label))
 
 
+def written(label) -> str:
+    """Return a label in the form of --gains."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
 def _numbers_by_name(text, expected, values, key_of=str):
     """Read numbers by name, as in A=1,B=2."""
     number_of: dict[Any, float] = {}
@@ -272,10 +277,6 @@ UnjudgedLabel = Annotated[
     ),
 ]
 Missing = Annotated[str | None, Arg(choices=MISSING)]
-FilterScores = Annotated[
-    str | None,
-    Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
-]
 Unit = Annotated[Literal["document", "query"], Arg("unit of a sample: documents or whole queries")]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("run that the others are compared with", metavar="NAME")]
@@ -310,9 +311,24 @@ class LabelOptions:
     predicted: Literal["warn", "use", "drop"] = "warn"
 
     @property
-    def said_unjudged(self):
-        """Label that was given as unjudged, or None."""
-        return None if self.unjudged_label == "warn" else self.unjudged_label
+    def texts(self) -> dict[str, float] | None:
+        """Gains of labels that are texts, with which judgments are read; None for numbers."""
+        gains = self.gains
+        if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
+            return None
+        if self.unjudged_label not in ("warn", None):
+            raise InputError(
+                "--unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
+                "to the one that means unjudged, as in --gains Unknown=nan."
+            )
+        return {written(label): gain for label, gain in gains.items()}
+
+    @property
+    def numbers(self):
+        """Gains of labels that are numbers, exp2 or None."""
+        if self.texts or not isinstance(self.gains, dict):
+            return None if self.texts else self.gains
+        return {int(n) if n.is_integer() else n: gain for n, gain in self.gains.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,35 +358,10 @@ class ReadingOptions(LabelOptions):
     precision: Annotated[str, Arg(choices=PRECISIONS)] = "double"
     n_items: Number = N_ITEMS
 
-
-@dataclass(frozen=True, kw_only=True)
-class Sampling:
-    """Options of evaluate and compare on values that are estimated from a sample.
-
-    Parameters
-    ----------
-    interval
-        print values with intervals, as --prels, --machine-qrels and --pool do
-    confidence_level
-        confidence level of intervals
-    prels
-        sample that people judged, as select --strategy sample writes it
-    target
-        queries that the intervals are about: these, or all that these were drawn from
-    """
-
-    interval: bool = False
-    confidence_level: ConfidenceLevel = 0.95
-    prels: File = None
-    machine_qrels: MachineQrels = None
-    pool: Pool = None
-    unit: Unit = "document"
-    target: Annotated[Literal["these-queries", "new-queries"] | None, Arg(metavar="QUERIES")] = None
-
-    @property
-    def is_asked(self) -> bool:
-        """True if values are estimated."""
-        return bool(self.interval or self.prels or self.machine_qrels or self.pool)
+    def scoring(self) -> dict[str, Any]:
+        """Return parameters of the functions that measure."""
+        names = ("unjudged", "undefined", "ties", "precision", "n_items")
+        return {"gains": self.numbers} | {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)

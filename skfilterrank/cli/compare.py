@@ -26,7 +26,7 @@ def compare(
     out: t.Out = None,
     html: t.Report = None,
     reading: t.ReadingOptions,
-    sampling: t.Sampling,
+    confidence_level: t.ConfidenceLevel = 0.95,
     random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,
 ) -> None:
@@ -55,17 +55,9 @@ def compare(
     skfilterrank compare qrels.txt runs/*.gz -m ndcg_f@20,lexirecall --test tukey
     skfilterrank compare --scores ap.csv --baseline bm25
     """
-    options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
+    options: dict[str, Any] = {**locals(), **vars(reading)}
     from skfilterrank.cli import _compare as work
 
-    if sampling.is_asked:
-        refuse(
-            ("scores", "test", "n_resamples", "n_items", "n_jobs", "html"),
-            "needs values of queries, but a sample only gives values of whole runs. Leave out "
-            "this option, or --interval, --machine-qrels, --prels and --pool.",
-        )
-    else:
-        refuse(("unit", "target"), "is for values with intervals. Add --interval.")
     if scores:
         refuse(
             (*_OF_READING, "n_jobs"),
@@ -83,23 +75,21 @@ def compare(
 
         report = partial(_report.write_report, html, options)
     format = chosen_format(format, out, t.TABLES)
-    chosen = None if measure is MEASURES else list(measure)
-    how: dict[str, Any] = {
+    if scores:
+        chosen = None if measure is MEASURES else list(measure)
+        values, n_predicted = work.measured_before(files, chosen, reading.missing), {}
+        systems = next(iter(values.values())).systems
+        baseline = work.name_of_baseline(baseline, dict.fromkeys(systems))
+    else:
+        values, n_predicted = work.measured(qrels, runs, measure, reading, n_jobs)
+    how = {
+        "test": test,
         "correction": None if correction == "none" else correction,
         "baseline": baseline,
+        "n_resamples": n_resamples,
+        "alpha": round(1 - confidence_level, 12),
         "random_state": random_state,
     }
-    if sampling.is_asked:
-        work.print_estimates((qrels, runs, chosen, sampling, reading), how, format, out)
-    else:
-        if scores:
-            values, n_predicted = work.measured_before(files, chosen, reading.missing), {}
-            systems = next(iter(values.values())).systems
-            how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
-        else:
-            values, n_predicted = work.measured(qrels, runs, list(measure), reading, n_jobs)
-        how |= {"test": test, "n_resamples": n_resamples}
-        how["alpha"] = round(1 - sampling.confidence_level, 12)
-        work.print_comparisons(values, n_predicted, how, report, format, out)
+    work.print_comparisons(values, n_predicted, how, report, format, out)
     if html:
         tell(f"report: {html}")

@@ -9,7 +9,12 @@ from skfilterrank.exceptions import InputError
 # Measures of ranking and filtering, of the first relevant document, of all of them and of the
 # last one; and the judged share of the first ten documents.
 MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10")
-_FORMATS = ("table", "csv", "json", "trec", "latex", "markdown")
+# Formats that have a part for each run.
+_BY_RUN = ("csv", "json", "trec")
+# Options that have no meaning for values that are estimated.
+_NOT_ESTIMATED = ("per_query", "unjudged", "missing", "undefined", "ties", "precision", "n_items")
+_NOT_ESTIMATED += ("predicted", "n_jobs")
+_FORMATS = ("table", *_BY_RUN, "latex", "markdown")
 
 
 def evaluate(
@@ -18,21 +23,25 @@ def evaluate(
     *,
     measure: t.Measures = MEASURES,
     per_query: bool = False,
-    keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
     out: t.Out = None,
     reading: t.ReadingOptions,
-    sampling: t.Sampling,
+    interval: bool = False,
+    confidence_level: t.ConfidenceLevel = 0.95,
+    machine_qrels: t.MachineQrels = None,
+    unit: t.Unit = "document",
     n_jobs: t.NJobs = None,
-) -> int:
+) -> None:
     """Measure TREC runs against judgments. Files may be packed; - reads standard input.
 
     Parameters
     ----------
     per_query
         print the values of every query, not only the means
-    keep_going
-        go on after a run that cannot be read
+    interval
+        QRELS is the table of select --strategy sample, with labels; print estimates with intervals
+    machine_qrels
+        labels of a machine that make the intervals of --interval narrower; repeated for each
 
     Examples
     --------
@@ -42,33 +51,29 @@ def evaluate(
     """
     from skfilterrank._lists.measure_names import parse_measures
     from skfilterrank.cli import _inputs
-    from skfilterrank.io import QrelsIndex
     from skfilterrank.metrics import iter_evaluations
 
-    if sampling.is_asked:
-        wrong = ("per_query", "keep_going", "n_jobs", "n_items")
-        output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
-    else:
-        output.refuse(("unit", "target"), "is for values with intervals. Add --interval.")
-    if format == "trec" and sampling.is_asked:
-        raise InputError("--format trec has no intervals. Take csv.")
     format = output.chosen_format(format, out, _FORMATS)
-    missing = reading.missing or "empty"
     named = _inputs.named_runs(qrels, runs)
-    if not keep_going:
-        _inputs.check_paths(named.values())
-    if sampling.is_asked:
-        from skfilterrank.cli._compare import estimated, estimates_section
-
-        wanted = None if measure is MEASURES else measure
-        found = estimated(qrels, named, wanted, sampling, reading)
+    _inputs.check_paths(named.values())
+    if interval or machine_qrels:
+        output.refuse(
+            _NOT_ESTIMATED,
+            "has no effect on values with intervals. Leave it out.",
+        )
+        if format == "trec":
+            raise InputError("--format trec has no intervals. Take csv.")
+        machines = _inputs.named_paths(machine_qrels or [])
+        how = {"unit": unit, "confidence_level": confidence_level}
+        found = estimated(qrels, named, measure, machines, reading, **how)
         output.print_sections([estimates_section(found)], format, out)
-        return 0
-    parsed = parse_measures(list(measure))
+        return
+    output.refuse(("unit",), "is for values with intervals. Add --interval.")
+    parsed, missing = parse_measures(list(measure)), reading.missing or "empty"
     _inputs.check_n_items(reading.n_items, parsed)
-    table = _inputs.read_judgments(qrels, reading, measures=parsed)
-    has_draws, level = "draw" in table, sampling.confidence_level
-    if not has_draws or per_query:
+    index = _inputs.read_index(qrels, reading, parsed, may_have_draws=True)
+    level = confidence_level if index.has_draws and not per_query else None
+    if level is None:
         output.refuse(("confidence_level",), "is for values with intervals. Add --interval.")
     elif format == "trec":
         raise InputError(
@@ -78,179 +83,115 @@ def evaluate(
     is_late = out or not per_query or output.call.is_verbose
     is_torn = output.output_is_terminal() and not is_late
     evaluations = iter_evaluations(
-        QrelsIndex(table, unjudged_label=None, may_have_draws=has_draws),
+        index,
         _inputs.with_standard_input(named),
         parsed,
         n_jobs=n_jobs,
         verbose=0 if is_torn else output.progress(),
-        on_error="yield" if keep_going else "raise",
-        gains=_inputs.gains_of_labels(table["label"], qrels, reading, parsed.values()),
-        ties=reading.ties,
         missing=missing,
-        precision=reading.precision,
-        unjudged=reading.unjudged,
-        undefined=reading.undefined,
-        n_items=reading.n_items,
+        **reading.scoring(),
     )
-    notes = Notes()
-    values = notes.of_values(evaluations)
-    if per_query:
-        if has_draws:
-            output.tell(
-                "the values of queries are means over drawn label sets; what the draws add to an "
-                "error is not in them. To compare runs, give compare the drawn labels"
-            )
-        sections = (queries_section(run, mean, format, missing) for run, mean in values)
-    elif has_draws:
-        sections = sections_of_draws(values, level, format, missing)
-    else:
-        sections = means_sections(values, parsed, format, missing)
+    if per_query and index.has_draws:
+        output.tell(
+            "the values of queries are means over drawn label sets; what the draws add to an "
+            "error is not in them. To compare runs, give compare the drawn labels"
+        )
+    lacking: dict[str, int] = {}
+    unjudged: dict[str, int] = {}
+
+    def counted_queries():
+        for each in evaluations:
+            lacking[each.name] = len(each.missing_queries)
+            unjudged[each.name] = len(each.unjudged_queries)
+            yield each
+
     # The values come run by run, and so do lines.
-    output.print_sections(sections, format, out)
-    notes.tell(len(named), qrels, missing)
-    return 1 if notes.n_failed else 0
+    how = {"format": format, "missing": missing, "per_query": per_query, "level": level}
+    output.print_sections(sections(counted_queries(), parsed, **how), format, out)
+    if lack := _inputs.some_runs(lacking, len(named), "lacks queries of", "lack queries of"):
+        output.tell(f"{lack} {qrels}: {_inputs.DONE_WITH_MISSING[missing]}")
+    if have := _inputs.some_runs(unjudged, len(named), "has", "have"):
+        output.tell(f"{have} queries without judgments: left out")
 
 
 # A value that four digits would show as 0.0000.
 _SMALL = 0.0005
 
 
-class Notes:
-    """Runs and queries that were not counted, collected run by run and printed at the end."""
-
-    def __init__(self):
-        self.n_failed, self._missing, self._unjudged = 0, {}, {}
-
-    def of_values(self, evaluations):
-        """Yield each run that has values, and its means."""
-        for each in evaluations:
-            if each.error is not None:
-                self.n_failed += 1
-                output.say(f"skfilterrank: error: {output.message_of(each.error)}")
-                continue
-            if each.missing_queries:
-                self._missing[each.name] = len(each.missing_queries)
-            if each.unjudged_queries:
-                self._unjudged[each.name] = len(each.unjudged_queries)
-            yield each, each.values.means
-
-    def tell(self, n_runs, qrels, missing):
-        """Print one line for each kind."""
-        from skfilterrank._lists.results import counted
-        from skfilterrank.cli._inputs import DONE_WITH_MISSING, some_runs
-
-        if self._missing:
-            lack = some_runs(self._missing, n_runs, "lacks queries of", "lack queries of")
-            output.tell(f"{lack} {qrels}: {DONE_WITH_MISSING[missing]}")
-        if self._unjudged:
-            have = some_runs(self._unjudged, n_runs, "has", "have")
-            output.tell(f"{have} queries without judgments: left out")
-        if self.n_failed:
-            output.tell(f"{self.n_failed} of {counted(n_runs, 'run')} could not be evaluated")
-
-
-def means_sections(values, measures, format, missing):
-    """Yield a section for each run where programs read it, and one of all runs for people."""
+def sections(evaluations, measures, *, format, missing, per_query, level):
+    """Yield a section for each run, or one of all runs where people read their means."""
     import pandas as pd
 
-    from skfilterrank._lists.results import Cell
+    from skfilterrank._lists.results import Cell, interval_text
 
-    means = {}
-    for run, mean in values:
-        frame = mean.to_frame(run.name).T.rename_axis("run")
-        if format == "trec":
-            yield output.Section(frame, [], _trec_rows(run, mean))
-        elif format in ("csv", "json"):
-            yield output.Section(frame, [_record(run, mean, missing)], [])
+    frames, rows, head = [], [], ""
+    for run in evaluations:
+        values, mean, name = run.values, run.values.means, run.name
+        record = {
+            "run": name,
+            "n_queries": len(values.per_query),
+            "missing_queries": run.missing_queries,
+            "missing": missing,
+            "unjudged_queries": run.unjudged_queries,
+            "mean": mean.to_dict(),
+        }
+        frame = mean.to_frame(name).T.rename_axis("run")
+        if level is not None:
+            table, n_draws = values.intervals(level), values.per_draw.index.unique("draw").size
+            record |= {"n_draws": n_draws, "measures": table.to_dict("index")}
+            frame = pd.concat({name: table}, names=["run"])
+            head = (
+                f"labels drawn in {n_draws} sets: means over them, intervals by Rubin's rules, and "
+                "the share of the variance that the draws cause\n"
+            )
+            for measure, value, *ends, share in table.itertuples(name=None):
+                low_these, high_these, low, high = map(_cell, ends)
+                rows.append([name, measure, _cell(value), f"{low_these} {high_these}"])
+                rows[-1] += [f"{low} {high}", "-" if share != share else f"{share:.0%}"]
+        elif per_query:
+            record["queries"] = values.per_query.to_dict("index")
+            frame = pd.concat({name: values.per_query}, names=["run"])
+            lines = [*values.per_query.itertuples(name=None), ("all", *mean)]
+            rows = [[str(query), *map(_cell, each)] for query, *each in lines]
+            rows.insert(0, [name, *values.per_query.columns])
+        if format in _BY_RUN or per_query:
+            lines = trec_rows(run, per_query) if format == "trec" else rows
+            yield output.Section(frame, [record], lines)
         else:
-            means[run.name] = mean
-    if means:
+            frames.append(frame)
+    if frames and level is not None:
+        titles = ["run", "measure", "value", f"these queries, {interval_text(level)}"]
+        yield output.Section(frame, [], [[*titles, "queries in general", "draws"], *rows], head)
+    elif frames:
+        table = pd.concat(frames)
         # The best of several runs are bold.
-        signs = [1 if each.measure.greater_is_better else -1 for each in measures.values()]
-        signed = pd.DataFrame(means).T * signs
-        is_best = (signed == signed.max()) & (len(means) > 1)
+        signed = table * [1 if each.measure.greater_is_better else -1 for each in measures.values()]
+        is_best = (signed == signed.max()) & (len(table) > 1)
         rows = [
             [name, *(Cell(_cell(value), "", mark) for value, mark in zip(mean, marks))]
-            for (name, mean), marks in zip(means.items(), is_best.to_numpy().tolist())
+            for (name, *mean), marks in zip(table.itertuples(name=None), is_best.to_numpy())
         ]
-        yield output.Section(signed, [], [["run", *measures], *rows])
+        yield output.Section(table, [], [["run", *measures], *rows])
 
 
-def sections_of_draws(values, level, format, missing):
-    """Yield means by drawn label sets with intervals, as `means_sections` does."""
-    import pandas as pd
-
-    from skfilterrank._lists.results import interval_text
-
-    rows = [["run", "measure", "value", f"these queries, {interval_text(level)}"]]
-    rows[0] += ["queries in general", "draws"]
-    for run, mean in values:
-        table = run.values.intervals(level)
-        n_draws = run.values.per_draw.index.unique("draw").size
-        measures = {"n_draws": n_draws, "measures": table.to_dict("index")}
-        frame = pd.concat({run.name: table}, names=["run"])
-        if format in ("csv", "json"):
-            yield output.Section(frame, [_record(run, mean, missing) | measures], [])
-            continue
-        for name, value, *ends, share in table.itertuples(name=None):
-            low_these, high_these, low, high = map(_cell, ends)
-            intervals = f"{low_these} {high_these}", f"{low} {high}"
-            of_draws = "-" if share != share else f"{share:.0%}"
-            rows.append([run.name, name, _cell(value), *intervals, of_draws])
-    if len(rows) > 1:
-        head = (
-            f"labels drawn in {n_draws} sets: means over them, intervals by Rubin's rules, and the "
-            "share of the variance that the draws cause\n"
-        )
-        yield output.Section(pd.DataFrame(), [], rows, head)
-
-
-def queries_section(run, mean, format, missing):
-    """Return a section of a run with a line for each query."""
-    import pandas as pd
-
-    queries = run.values.per_query
-    frame = pd.concat({run.name: queries}, names=["run"])
-    if format == "trec":
-        rows = [
-            _trec_row(name, row[0], value)
-            for row in queries.itertuples(name=None)
-            for name, value in zip(queries.columns, row[1:])
-        ]
-        return output.Section(frame, [], rows + _trec_rows(run, mean))
-    shown = [*queries.itertuples(name=None), ("all", *mean)]
-    rows = [[str(name), *map(_cell, values)] for name, *values in shown]
-    record = _record(run, mean, missing) | {"queries": queries.to_dict("index")}
-    return output.Section(frame, [record], [[run.name, *queries.columns], *rows])
-
-
-def _record(run, mean, missing):
-    """Return a run as an object."""
-    return {
-        "run": run.name,
-        "n_queries": len(run.values.per_query),
-        "missing_queries": run.missing_queries,
-        "missing": missing,
-        "unjudged_queries": run.unjudged_queries,
-        "mean": mean.to_dict(),
-    }
-
-
-def _trec_rows(run, mean):
-    """Return the lines of trec_eval on all queries: the name and the means."""
-    return [
-        ["runid", "all", run.name],
-        *(_trec_row(name, "all", mean[name]) for name in mean.index),
-    ]
-
-
-def _trec_row(name, qid, value):
-    """Return a line of trec_eval; counts have no digits behind the point."""
+def trec_rows(run, per_query):
+    """Return the lines of trec_eval: those of queries if they are asked for, then of all."""
     from skfilterrank._lists.measure_names import parse_measure
 
-    is_count = parse_measure(name).measure.over_queries == "sum"
-    # Columns end at white space, which names may have behind commas.
-    return ["".join(name.split()), str(qid), f"{value:.0f}" if is_count else f"{value:6.4f}"]
+    names = list(run.values.means.index)
+    # Counts have no digits behind the point.
+    sums = [parse_measure(name).measure.over_queries == "sum" for name in names]
+    queries = [*run.values.per_query.itertuples(name=None)] if per_query else []
+    rows = []
+    for place, (qid, *values) in enumerate([*queries, ("all", *run.values.means)]):
+        if place == len(queries):
+            rows.append(["runid", "all", run.name])
+        # Columns end at white space, which names may have behind commas.
+        rows += [
+            ["".join(name.split()), str(qid), f"{value:.0f}" if is_sum else f"{value:6.4f}"]
+            for name, value, is_sum in zip(names, values, sums)
+        ]
+    return rows
 
 
 def _cell(value):
@@ -258,6 +199,87 @@ def _cell(value):
     if value != value:
         return "-"
     return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
+
+
+# Default measure of estimates, which supports samples of documents.
+_ESTIMATED = ("ndcg_f@10",)
+
+
+def estimated(qrels, runs, measures, machines, reading, **how):
+    """Estimate the values of runs, which are paths by name, from a sample of judgments."""
+    from dataclasses import replace
+    from functools import partial
+
+    import pandas as pd
+
+    from skfilterrank._lists.gains import PROBABILITY
+    from skfilterrank._lists.measure_names import parse_measures
+    from skfilterrank.cli import _inputs
+    from skfilterrank.io import QrelsIndex
+    from skfilterrank.judgments import RankedPool, estimate, rank_table
+
+    if measures is MEASURES:
+        measures = _ESTIMATED
+        output.tell(
+            f"measured by {', '.join(measures)}, as -m names no measure: not all can be estimated "
+            "from a sample of documents"
+        )
+    parsed, gains = parse_measures(list(measures)), reading.numbers
+    using = replace(reading, predicted="use")
+    read = partial(_inputs.read_labels, reading=using, measures=parsed.values())
+    sample = _inputs.without_machines(read(qrels), qrels)
+    if PROBABILITY not in sample:
+        raise InputError(
+            f"{qrels} has no inclusion probabilities, with which its documents were drawn to be "
+            "judged, and without them no interval is valid. Give the table that 'skfilterrank "
+            "select --strategy sample' writes, with labels."
+        )
+    runs = _inputs.with_standard_input(runs)
+    judges = {name: read(path) for name, path in machines.items()}
+    pool = None
+    if not judges:
+        # The documents from which 'skfilterrank select' draws without a pool.
+        ranks = rank_table(runs, depth=t.POOL_DEPTH).index.to_frame(index=False)
+        pool = pd.concat([sample[["qid", "docno"]], ranks]).astype(str).drop_duplicates()
+    ranked = RankedPool.read(judges or None, runs, pool=pool)
+    for name, labels in ranked.machine.items():
+        if n_missing := int(pd.isna(labels).sum()):
+            output.tell(f"{name} has no label of {n_missing:,} of {len(ranked):,} documents")
+    lacking = {name: len(lost) for name, lost in ranked.missing_queries.items()}
+    if lack := _inputs.some_runs(lacking, len(runs), "lacks queries", "lack queries"):
+        output.tell(f"{lack}: counted as empty lists")
+    try:
+        # The meaning of labels below 0 is known here, so the library need not warn.
+        sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
+        if how["unit"] == "query":
+            how |= {"machine_qrels": judges or None, "pool": pool}
+            return estimate(sample, runs, parsed, gains=gains, **how)
+        return estimate(sample, ranked, parsed, gains=gains, **how)
+    except InputError as error:
+        error.add_note(f"(qrels: {qrels}; 'skfilterrank select --strategy sample' draws samples)")
+        raise
+
+
+def estimates_section(estimates) -> output.Section:
+    """Return a section of estimates with intervals."""
+    import pandas as pd
+
+    from skfilterrank._lists.results import interval_text
+
+    frame, names = estimates.to_frame(), list(estimates.runs)
+    origin = ("n_judged", "n_possible", "n_other", "target", "confidence_level")
+    facts = {"n_queries": len(estimates.queries)} | {n: getattr(estimates, n) for n in origin}
+    interval = interval_text(estimates.confidence_level)
+    rows = [["run", *(text for name in estimates.measures for text in (name, interval))]]
+    records: list = []
+    for run in names:
+        values = {name: frame.loc[name, run].to_dict() for name in estimates.measures}
+        records.append({"run": run, **facts, "measures": values})
+        rows.append([run])
+        for each in values.values():
+            rows[-1] += [f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}"]
+    by_run = pd.concat([frame.swaplevel().loc[[name]] for name in names])
+    return output.Section(by_run, records, rows, head=estimates.made_from)
 
 
 def fuse(

@@ -132,12 +132,17 @@ def complete(
     from skfilterrank._lists.results import counted
     from skfilterrank.cli import _inputs
     from skfilterrank.cli._judging_table import write_table
+    from skfilterrank.io import read_qrels
     from skfilterrank.judgments import complete_qrels, rank_table
 
-    treated = t.LabelOptions(gains=gains, unjudged_label=unjudged_label, predicted="use")
-    judged = _inputs.read_gains(qrels, treated)
-    if gains is None:
-        _inputs.warn_of_labels_below_0(judged["label"], None, treated, ())
+    if gains == "exp2":
+        raise InputError(
+            "--gains exp2 is for measures. Name the gain of each label, as in 0=0,1=1."
+        )
+    if isinstance(gains, dict):
+        gains = {t.written(label): gain for label, gain in gains.items()}
+    how = {"gains": gains, "predicted": "use", "unjudged_label": unjudged_label}
+    judged = read_qrels(_inputs.source(qrels), **how)
     # A run that is named twice counts once.
     named = _inputs.read_named_runs(list(dict.fromkeys(runs)))
     machines = _inputs.named_paths(machine_qrels or [])
@@ -146,7 +151,7 @@ def complete(
         rank_table(named, depth=depth or None),
         None if docs is None else _inputs.read_documents(docs, text=text),
         None if topics is None else _inputs.read_topics(topics).iloc[:, 0],
-        {name: _inputs.read_gains(path, treated) for name, path in machines.items()} or None,
+        {name: read_qrels(path, **how) for name, path in machines.items()} or None,
         n_draws=n_draws,
         random_state=random_state,
         n_jobs=n_jobs,

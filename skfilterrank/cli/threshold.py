@@ -4,10 +4,8 @@ import os
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, overwritten, print_sections, refuse, tell
+from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
 from skfilterrank.exceptions import FileFormatError, InputError
-
-RULES = ("ratio", "harm")
 
 
 def threshold(
@@ -17,9 +15,6 @@ def threshold(
     cutting: t.Cutting,
     max_shown: t.Count = None,
     min_shown: t.Count = None,
-    filter_scores: t.FilterScores = None,
-    rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
-    clusters: t.File = None,
     reading: t.LabelOptions,
     missing: t.Missing = None,
     save: t.NewFile = None,
@@ -39,10 +34,6 @@ def threshold(
         largest number of documents shown for a query
     min_shown
         smallest number of documents shown for a query
-    rule
-        hide by gain per harm, or by harm
-    clusters
-        table with the cluster of each query; --risk then counts clusters
     missing
         queries that a run lacks (default: by the risks, so that none looks lower than it is)
     save
@@ -61,19 +52,9 @@ def threshold(
 
     from skfilterrank.cli import _inputs
     from skfilterrank.cli import _thresholds as work
-    from skfilterrank.io import QrelsIndex
 
-    if filter_scores is None:
-        refuse(["rule"], "hides by a second score. Name its column by --filter-scores.")
-    elif cutting.threshold != "tune":
-        how = cutting.threshold or "none"
-        raise InputError(
-            f"--filter-scores is for --threshold tune and for --risk, and --threshold is {how}. "
-            "Leave one out."
-        )
     places = {"max_shown": max_shown, "min_shown": min_shown}
-    unfitted = work.make_threshold(cutting, work.chosen_measure(cutting), rule=rule, **places)
-    missing = missing or work.treatment_of_missing(cutting.risk, cutting.among)
+    unfitted = work.make_threshold(cutting, work.chosen_measure(cutting), **places)
     named = _inputs.named_runs(qrels, runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:
@@ -81,28 +62,16 @@ def threshold(
                 f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
                 "is to be filtered."
             )
-    is_sample = False
-    if cutting.risk:
-        judgments, is_sample = work.read_people(qrels, reading)
-    else:
-        judgments = _inputs.read_judgments(qrels, reading)
-    matched = _inputs.gains_of_labels(
-        judgments["label"], qrels, reading, work.measures_of(unfitted)
-    )
-    # Judgments that come later may hold labels that these do not.
-    unfitted.set_params(gains=_inputs.with_other_labels(matched, reading.gains))
-    given = {
-        "index": QrelsIndex(judgments, unjudged_label=None, predicted="use"),
-        "machines": work.machines_of(judgments),
-        "clusters": _inputs.read_clusters(clusters),
-        "how": cutting.threshold,
-        "missing": missing,
-        "sample": qrels if is_sample else None,
-    }
+    is_certified = cutting.risk is not None
+    names = [unfitted.measure, *getattr(unfitted, "risks", ())]
+    index, is_sample = work.read_judgments(qrels, reading, names, is_certified=is_certified)
+    unfitted.set_params(gains=reading.numbers)
+    missing = missing or work.treatment_of_missing(cutting.risk, cutting.among)
+    given = {"how": cutting.threshold, "missing": missing, "is_sample": is_sample}
     records = []
     for name, path in named.items():
-        fitted, scores = clone(unfitted), _inputs.read_scores(path, filter_scores)
-        records.append(work.fit_run(fitted, *scores, name=name, **given))
+        fitted = clone(unfitted)
+        records.append(work.fit_run(fitted, name, path, index, **given))
     if save is not None:
         fitted.save(save)
         tell(f"wrote {save}")
@@ -124,7 +93,6 @@ def apply(
     data: Annotated[str, t.Arg(metavar="DATA", file="read")],
     *,
     rows: t.Source,
-    filter_scores: t.FilterScores = None,
     format: Annotated[str | None, t.format_arg(*t.LISTS, shown="by --out, else trec")] = None,
     out: t.Out = None,
 ) -> None:
@@ -152,17 +120,12 @@ def apply(
     import numpy as np
 
     from skfilterrank._files.files import reason_of
-    from skfilterrank.cli._inputs import (
-        holds_model,
-        in_columns,
-        load_threshold_of_runs,
-        read_scores,
-    )
+    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, source
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
+    from skfilterrank.io import read_run
 
     format = chosen_format(format, out, t.LISTS)
     if holds_model(saved):
-        refuse(["filter_scores"], f"is for a threshold, and {saved} holds a model. Leave it out.")
         try:
             model = joblib.load(saved)
         except Exception as error:
@@ -183,13 +146,11 @@ def apply(
         lists = read.lists(found, model["name"])
     else:
         refuse(vars(rows), f"is for a model, and {saved} holds a threshold. Leave it out.")
-        threshold = load_threshold_of_runs(saved, filter_scores)
-        lists, second = read_scores(data, filter_scores)
+        threshold = load_threshold_of_runs(saved)
+        lists = read_run(source(data))
         scores = lists["score"].to_numpy()
-        found = threshold.predict(in_columns(scores, second), groups=lists["qid"].to_numpy())
-        # Rules of two scores may change the order of what is shown.
-        is_shown = found > -np.inf
-        lists = lists.assign(score=np.where(is_shown, found, scores), is_shown=is_shown)
+        is_shown = threshold.predict(scores, groups=lists["qid"].to_numpy()) > -np.inf
+        lists = lists.assign(is_shown=is_shown)
     tell(write_lists(out, lists, format))
 
 
@@ -198,8 +159,6 @@ def monitor(
     *,
     run: Annotated[str, t.Arg(metavar="RUN", file="read")],
     qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
-    filter_scores: t.FilterScores = None,
-    clusters: t.File = None,
     state: t.NewFile = None,
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
@@ -225,9 +184,6 @@ def monitor(
         scores of the reranker for these queries, filtered or not
     qrels
         judgments of new queries
-    clusters
-        table with the cluster of each query; each cluster then counts once, and comes in one call.
-        Needed where THRESHOLD was made with --clusters
     state
         file with the counts so far, for the next call (default: THRESHOLD with the ending
         .monitor.json)
@@ -237,6 +193,8 @@ def monitor(
         least mean number of queries before a false alarm (default: 10,000)
     gains
         gains of labels that are texts; others have those of the threshold
+    unjudged_label
+        label for not judged, as -1, or trec; it raises no alarm: give the same as to threshold
     missing
         queries that the run lacks (default: by the risks, so that none looks lower than it is)
 
@@ -254,7 +212,7 @@ def monitor(
         treatment_of_missing,
     )
 
-    threshold = load_threshold_of_runs(saved, filter_scores)
+    threshold = load_threshold_of_runs(saved)
     certificate = getattr(threshold, "certificate_", None)
     certified = ({}, "all") if certificate is None else (certificate.risks, certificate.among)
     where = {"format": chosen_format(format, out, FORMATS), "out": out}
@@ -263,31 +221,17 @@ def monitor(
         "queries_per_false_alarm": queries_per_false_alarm,
     }
     if qrels is None:
-        of_queries = ["clusters", "gains", "unjudged_label", "predicted", "missing"]
-        of_queries += ["state", *begun]
+        of_queries = ["gains", "unjudged_label", "predicted", "missing", "state", *begun]
         refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
-        return compare_scores(threshold, saved, run, filter_scores, **where)
-    state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
-    judged = {
-        "qrels": qrels,
-        "run": run,
-        "column": filter_scores,
-        "clusters": clusters,
-        "reading": reading,
-        "missing": missing or treatment_of_missing(*certified),
-    }
+        return compare_scores(threshold, saved, run, **where)
+    if certificate is not None and certificate.facts["unit"] is not None:
+        raise InputError(
+            f"{saved} counts clusters of queries, which a run does not tell. Watch it in Python "
+            "with skfilterrank.thresholds.RiskMonitor."
+        )
+    state = state or f"{os.path.splitext(saved)[0]}.monitor.json"
+    if out is not None and os.path.realpath(out) == os.path.realpath(state):
+        raise InputError(f"--out {out} is the same file as --state {state}. Name another one.")
+    missing = missing or treatment_of_missing(*certified)
+    judged = {"qrels": qrels, "run": run, "reading": reading, "missing": missing}
     return count_queries(threshold, saved, state, begun=begun, **where, **judged)
-
-
-def _state_of(saved, files):
-    """Return the file of the state; where nobody names one, it is no other file of the command."""
-    from skfilterrank.cli import command_parser
-
-    if files["state"] is None:
-        files["state"] = f"{os.path.splitext(saved)[0]}.monitor.json"
-        if message := overwritten(command_parser("monitor").options(), files):
-            raise InputError(message)
-    state = files["state"]
-    if os.path.exists(state) and not os.path.isfile(state):
-        raise InputError(f"{state} is no regular file, which could keep a state. Name another.")
-    return state

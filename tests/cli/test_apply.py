@@ -200,57 +200,13 @@ def harmful(data):
     return table
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", [None, "harm"])
-def test_a_second_score_hides_as_in_the_library(run, harmful, rule):
-    second = ["--filter-scores", "harm"]
-    made = ["threshold", "qrels.txt", "run.csv", "--k", 3, "--save", "f.json", *second]
-    code, out, err = run(*made, *(["--rule", rule] if rule else []))
-    assert code == 0, err
-    assert out.splitlines()[1].split()[1] == (rule or "ratio")
-    threshold = TunedThreshold("ndcg_f@3", rule=rule)
-    threshold.fit(
-        np.column_stack([harmful["score"], harmful["harm"]]),
-        harmful["label"],
-        groups=harmful["qid"],
-    )
-    expected = threshold.predict(
-        np.column_stack([harmful["score"], harmful["harm"]]), groups=harmful["qid"]
-    )
-    code, out, err = run("apply", "f.json", "run.csv", *second)
-    assert code == 0, err
-    shown = read_run(io.BytesIO(out.encode())).set_index("docno")["score"]
-    known = pd.Series(expected, harmful["docno"])
-    known = known[known > -np.inf]
-    pd.testing.assert_series_equal(shown.sort_index(), known.sort_index(), check_names=False)
-
-
-def test_a_second_score_is_named_where_there_is_one(run, harmful):
-    made = ["threshold", "qrels.txt", "run.csv", "--k", 3, "--save"]
-    assert run(*made, "one.json")[0] == 0
-    assert run(*made, "two.json", "--filter-scores", "harm")[0] == 0
-    for words, message in (
-        (["apply", "two.json", "run.csv"], "hides by two scores: add --filter-scores"),
-        (
-            ["apply", "one.json", "run.csv", "--filter-scores", "harm"],
-            "hides by one score: leave out --filter-scores",
-        ),
-        (["threshold", "qrels.txt", "run.csv", "--rule", "harm"], "Name its column by --filter-"),
-        (
-            ["threshold", "qrels.txt", "run.txt", "--filter-scores", "harm"],
-            "run.txt is not a table",
-        ),
-        (
-            ["threshold", "qrels.txt", "run.csv", "--filter-scores", "risk"],
-            "run.csv has no column 'risk'",
-        ),
-        (
-            [*made, "x", "--filter-scores", "harm", "--threshold", "expected"],
-            "--threshold is expected",
-        ),
-    ):
-        code, _, err = run(*words)
-        assert (code, message in err) == (2, True), err
+def test_a_threshold_of_two_scores_is_for_python(run, harmful):
+    scores = np.column_stack([harmful["score"], harmful["harm"]])
+    cut = TunedThreshold("ndcg_f@3").fit(scores, harmful["label"], groups=harmful["qid"])
+    cut.save("two.json")
+    code, _, err = run("apply", "two.json", "run.txt")
+    assert code == 2
+    assert "two.json hides by two scores, and a run has one. Load it in Python" in err
 
 
 @pytest.mark.slow
@@ -270,10 +226,6 @@ def test_options_of_the_other_kind(run, data, folder, model):
         (
             "filter.json run.txt --document docno",
             "--document is for a model, and filter.json holds",
-        ),
-        (
-            f"{model} test.csv --filter-scores f1",
-            "--filter-scores is for a threshold, and m.",
         ),
     ):
         code, out, err = run("apply", *words.split())

@@ -4,15 +4,13 @@ import io
 import json
 import re
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from compared_runs import QRELS, RUNS, from_csv, library
-from sampled_labels import SAMPLED, estimates_of
-from skfilterrank.cli._compare import in_order, number, sections_of_estimates
+from skfilterrank.cli._compare import in_order, number
 from skfilterrank.cli.compare import MEASURES
 from skfilterrank.exceptions import DataWarning
 
@@ -377,7 +375,7 @@ def test_negative_labels(run, files):
     args = ["compare", "qrels", *RUNS, "-m", "ndcg_f@3", "--format", "csv"]
     code, out, err = run(*args)
     assert code == 0
-    assert "documents with a label below 0 (-2: 1) are taken for forbidden" in err
+    assert "qrels holds labels below 0 (-2: 1), which are treated as forbidden" in err
     with pytest.warns(DataWarning, match="labels below 0"):
         expected = library("ndcg_f@3").scores.means["poor"]
     assert from_csv(out)["mean_second"].iloc[1] == pytest.approx(expected)
@@ -480,113 +478,3 @@ def test_what_the_library_remarks_is_told(run, files):
     assert "precision@1: the systems of 1 pair differ by the same amount for every query" in err
     assert "or take --test sign\n" in err
     assert run("compare", "qrels", "good.txt", "fair", "-m", "rr")[2] == ""
-
-
-@pytest.mark.slow
-def test_estimates_are_those_of_python(run, sampled_runs):
-    arguments = ["people.txt", *sampled_runs, *SAMPLED]
-    code, out, err = run("compare", *arguments, "--format", "csv")
-    assert (code, err) == (0, "")
-    found = pd.read_csv(io.StringIO(out)).set_index(["first", "second"])
-    expected = estimates_of(sampled_runs).compare().to_frame().set_index(["first", "second"])
-    for (first, second), row in expected.iterrows():
-        sign = 1 if row["difference"] > 0 else -1
-        line = found.loc[(first, second) if sign > 0 else (second, first)]
-        assert line["difference"] == sign * row["difference"]
-        assert line["p_adjusted"] == row["p_adjusted"]
-        assert {line["low"], line["high"]} == {sign * row["low"], sign * row["high"]}
-        assert line["low"] < line["difference"] < line["high"]
-        assert line["significant"] == (row["p_adjusted"] <= 0.05)
-    code, out, _ = run("compare", *arguments, "--format", "json", "--baseline", "beta")
-    record = json.loads(out)
-    order = estimates_of(sampled_runs).order(random_state=0)
-    assert [each["run"] for each in record["runs"]] == order.index.tolist()
-    assert [each["rank_high"] for each in record["runs"]] == order["high"].tolist()
-    assert len(record["pairs"]) == 3
-    code, out, _ = run("compare", *arguments)
-    n_sure = int(estimates_of(sampled_runs).compare().significant().sum())
-    assert f"{n_sure} of 6 pairs differ (p <= 0.05, holm)" in out
-
-
-@pytest.mark.slow
-def test_a_better_rank_with_a_worse_value_is_explained(sampled_runs):
-    estimates = estimates_of(sampled_runs)
-    (result,) = estimates.results.values()
-    note = "Ranks use predicted labels too: a better rank may have a worse value."
-    for order_values, is_told in ((result.values, False), (-result.values, True)):
-        changed = replace(result, find_order=lambda own=order_values: own)
-        changed = replace(estimates, results={"dcg@10": changed})
-        runs = changed.order(random_state=0).rename(
-            columns={"low": "rank_low", "high": "rank_high"}
-        )
-        runs = runs.join(changed.to_frame().loc["dcg@10"].drop(columns="value"))
-        found = {"dcg@10": (runs, changed.compare().pairs())}
-        head = next(sections_of_estimates(found, changed, "holm", "table")).head
-        assert (note in head) == is_told
-
-
-@pytest.mark.slow
-def test_alpha_is_what_intervals_leave(run, sampled_runs):
-    arguments = [
-        "people.txt",
-        *sampled_runs,
-        *SAMPLED,
-        "--confidence-level",
-        "0.8",
-        "--correction",
-        "none",
-    ]
-    _code, out, _ = run("compare", *arguments, "--format", "json")
-    record = json.loads(out)
-    assert (record["confidence_level"], record["correction"]) == (0.8, None)
-    lows = {each["run"]: each["low"] for each in record["runs"]}
-    expected = estimates_of(sampled_runs, confidence_level=0.8).to_frame()
-    assert lows == expected.loc["dcg@10", "low"].to_dict()
-
-
-@pytest.mark.slow
-def test_estimates_for_papers(run, sampled_runs):
-    order = estimates_of(sampled_runs).order(random_state=0)
-    arguments = ["people.txt", *sampled_runs, *SAMPLED, "--quiet", "--format"]
-    code, out, err = run("compare", *arguments, "markdown")
-    assert (code, err) == (0, "")
-    runs, pairs = (
-        [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
-        for table in out.split("\n\n")
-    )
-    assert runs[0] == ["run", "dcg@10", "95 % interval", "rank", "ranks"]
-    assert [row[0] for row in runs[2:]] == order.index.tolist()
-    assert [row[1] for row in runs[2:]] == [f"{value:.4f}" for value in order["value"]]
-    assert [row[-1] for row in runs[2:]] == [
-        f"{low}-{high}" for low, high in zip(order["low"], order["high"])
-    ]
-    expected = estimates_of(sampled_runs).compare().pairs()
-    assert pairs[0] == ["better", "worse", "difference", "95 % interval", "p", ""]
-    assert [row[:3] for row in pairs[2:]] == [
-        [first, second, f"{difference:+.4f}"]
-        for first, second, difference in expected[["first", "second", "difference"]].to_numpy()
-    ]
-    code, out, _ = run("compare", *arguments, "latex")
-    assert code == 0
-    of_runs, of_pairs = out.split("\n\n")
-    assert of_runs.startswith("\\begin{tabular}{lrrrr}\n")
-    assert [line.split(" & ")[0] for line in of_runs.splitlines()[4:-2]] == order.index.tolist()
-    named = [line.split(" & ")[:2] for line in of_pairs.splitlines()[4:-2]]
-    assert named == expected[["first", "second"]].to_numpy().tolist()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["--test", "t"],
-            "--test needs values of queries, but a sample only gives values of whole",
-        ),
-        (["--n-resamples", "200"], "--n-resamples needs values of queries"),
-        (["--html", "r.html"], "--html needs values of queries, but a sample"),
-    ],
-)
-def test_options_that_estimates_have_no_use_for(run, files, arguments, message):
-    code, out, err = run("compare", "qrels", "fair", "poor", "--interval", *arguments)
-    assert (code, out) == (2, "")
-    assert message in err

@@ -89,7 +89,7 @@ def test_gains_and_labels_that_mean_unjudged(complete, folder):
     assert set(found["label"]) == {-1, 2}
     (folder / "qrels.txt").write_text(text.replace("yes", "1").replace("no", "0") + "1 0 1-1 -1\n")
     _, err = complete()
-    assert "documents with a label below 0 (-1: 1) are taken for forbidden" in err
+    assert "qrels.txt holds labels below 0 (-1: 1), which are treated as forbidden" in err
     found, err = complete("--unjudged-label", "-1")
     assert "below 0" not in err
     assert set(found["label"]) == {0, 1}
@@ -123,7 +123,7 @@ def test_columns_by_name_and_joined(complete, folder):
         (["--docs", "void.csv"], "void.csv:2: the line holds no id in column"),
         (["--machine-qrels", "far.txt"], "--machine-qrels has no label by far"),
         (["--gains", "exp2"], "--gains exp2 is for measures"),
-        (["--gains", "1=1"], "--gains has no gain for 0"),
+        (["--gains", "1=1"], "--gains has no gain for labels of qrels.txt: '0'"),
         (["--out", "no/out.csv"], "there is no folder no"),
     ],
 )

@@ -16,12 +16,10 @@ GAINS = "--gains=Bad=-1,Ok=1,Good=2,Unknown=nan"
 NUMBERS = {"Bad": "-1", "Ok": "1", "Good": "2"}
 COMMANDS = {
     "evaluate": "evaluate {} r.txt -m ndcg_f@3,ap,bpref",
-    "evaluate --interval": "evaluate {} r.txt -m dcg@3 --interval",
     "compare": "compare {} r.txt o.txt -m ndcg_f@3,lexirecall",
     "threshold": "threshold {} r.txt --k 3 --save f.json",
     "monitor": "monitor risk.json --qrels {} --run r.txt",
 }
-# Of the table no label is unknown: intervals want all labels or probabilities.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.SkfilterrankWarning")
 
 

@@ -13,7 +13,7 @@ import pytest
 from commands import GONE, Command
 from skfilterrank.cli import main
 from skfilterrank.io import read_run, write_qrels, write_run
-from skfilterrank.thresholds import RiskMonitor, load_threshold
+from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, load_threshold
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -80,36 +80,13 @@ def test_labels_of_a_machine_are_told_of_in_output_and_state(run, days):
 
 
 @pytest.mark.slow
-def test_clusters_count_once(run, days):
-    users = pd.DataFrame({"qid": days["qid"].unique()})
-    users["user"] = [f"u{int(query[1:]) // 4}" for query in users["qid"]]
-    users.to_csv("users.csv", index=False)
-    run(
-        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.4",
-        "--clusters", "users.csv", "--save", "filter.json",
-    )  # fmt: skip
+def test_clusters_are_watched_in_python(run, days):
+    users = [f"u{int(query[1:]) // 4}" for query in days["qid"]]
+    cut = CertifiedThreshold({"any_forbidden@3": 0.5})
+    cut.fit(days["score"], days["label"], groups=days["qid"], clusters=users).save("filter.json")
     code, _, err = look(run, "monday")
     assert code == 2
-    assert "--clusters is missing: this monitor counts each user once" in err
-    code, out, err = look(run, "monday", "--clusters", "users.csv")
-    assert code == 0, err
-    assert "on 25 users" in out
-    assert "counted 25 users; the state is in" in err
-    users.assign(user="u0").to_csv("users.csv", index=False)
-    code, _, err = look(run, "tuesday", "--clusters", "users.csv")
-    assert code == 2
-    assert "--clusters has users that were counted already: 'u0'" in err
-    users.head(120).to_csv("users.csv", index=False)
-    code, _, err = look(run, "tuesday", "--clusters", "users.csv")
-    assert code == 2
-    assert "--clusters lacks the cluster of the queries" in err
-
-
-@pytest.mark.slow
-def test_labels_that_raise_no_alarm_are_told_of(run, days):
-    told = "labels that --unjudged-label takes for not judged raise no alarm"
-    assert told in look(run, "monday", "--unjudged-label", "trec")[2]
-    assert told not in look(run, "tuesday", "--unjudged-label", "none")[2]
+    assert "filter.json counts clusters of queries, which a run does not tell" in err
 
 
 @pytest.mark.slow
@@ -130,9 +107,6 @@ def test_no_other_file_of_the_command_is_the_state(run, days):
     assert code == 2
     assert "--out filter.monitor.json is the same file as --state filter.monitor.json" in err
     assert Path("filter.monitor.json").read_text() == before
-    code, _, err = look(run, "tuesday", "--state", os.devnull)
-    assert code == 2
-    assert "is no regular file" in err
 
 
 @pytest.mark.slow
@@ -406,7 +380,6 @@ def test_one_false_alarm_on_average(ask):
         ),
         ("--confidence-level 0.9", "--confidence-level is for judged queries. Name their"),
         ("--queries-per-false-alarm 9", "--queries-per-false-alarm is for judged queries."),
-        ("--clusters new.run", "--clusters is for judged queries. Name their judgments by --qrels"),
         ("--state s.json", "--state is for judged queries. Name their judgments by --qrels"),
         ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
         ("--qrels absent", "absent: No such file or directory"),

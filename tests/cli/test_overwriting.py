@@ -33,7 +33,7 @@ PAIRS = [
 ]
 # Arguments of any text that name no file: columns, systems and measures.
 NO_FILES = {
-    *("query", "document", "label", "baseline", "sort", "name", "filter_scores"),
+    *("query", "document", "label", "baseline", "sort", "name"),
 }
 
 

@@ -9,7 +9,6 @@ import pytest
 from skfilterrank import cli
 from skfilterrank.cli import _types as types
 from skfilterrank.cli._parser import Arg, CommandParser
-from skfilterrank.thresholds._two_scores import RULES
 
 COMMANDS = cli.COMMANDS
 PARSERS = {name: cli.command_parser(name) for name in COMMANDS}
@@ -228,11 +227,8 @@ def test_wrong_texts(convert, text, message):
 
 def test_names_are_those_of_the_library():
     from skfilterrank.cli._thresholds import BY_NAME
-    from skfilterrank.cli.threshold import threshold
 
     assert set(types.THRESHOLDS) == set(BY_NAME)
-    parser = CommandParser(threshold, "threshold", nothing)
-    assert parser.options()["rule"][1].choices == tuple(RULES)
 
 
 def test_an_option_has_one_value_so_that_it_takes_no_other_argument():

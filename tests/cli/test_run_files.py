@@ -64,7 +64,8 @@ def write_files():
 def test_commands_refuse_a_sample(command, path, run):
     code, out, err = run(*command.format(path).split())
     assert (code, out) == (2, "")
-    assert f"error: {path} is a sample of judgments with inclusion probabilities below 1" in err
+    assert "is a sample" in err
+    assert "with inclusion probabilities below 1" in err
     assert "--interval" in err
 
 
@@ -97,10 +98,7 @@ def test_models_do_not_learn_from_a_sample(run):
 def test_machine_labels_are_no_sample_of_people(run):
     table = read_qrels("sample.prels").assign(judged_by="large")
     table.to_csv("machine.csv", index=False)
-    Path("none.txt").write_text("1 0 z 0\n")
-    code, _, err = run(
-        *["evaluate", "none.txt", "run.txt", "-m", "dcg@10", "--interval", "--prels", "machine.csv"]
-    )
+    code, _, err = run("evaluate", "machine.csv", "run.txt", "-m", "dcg@10", "--interval")
     assert code == 2
     assert "machine.csv: 6 labels of machines, taken for not judged" in err
 

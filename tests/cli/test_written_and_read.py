@@ -25,7 +25,6 @@ SELECT = f"--strategy sample --n-total 40 {GAINS} --out j.csv"
 READERS = {
     "evaluate": "evaluate qrels.txt {} -m ndcg_f@5,ap,lexirecall --unjudged-label none",
     "evaluate per query": "evaluate qrels.txt {} -m ap --per-query --unjudged-label none",
-    "evaluate --interval": "evaluate qrels.txt {} -m ap --interval --unjudged-label none",
     "compare": "compare qrels.txt {} run.txt -m ndcg_f@5 --unjudged-label none",
     "fuse": "fuse {} other.txt",
     "fuse scores": "fuse {} other.txt --method combsum",
@@ -194,9 +193,8 @@ _OF_NAMES = {"mean": 1, "measures": 1, "queries": 2, "risks": 1}
 _FOR_PROGRAMS = [
     "evaluate all.txt {runs} -m ndcg@10,ap",
     "evaluate all.txt {runs} -m ndcg@10 --per-query",
-    "evaluate people.txt {runs} -m dcg@10 --prels sample.prels --machine-qrels llm.txt",
+    "evaluate sample.prels {runs} -m dcg@10 --machine-qrels llm.txt",
     "compare all.txt {runs} -m ap",
-    "compare people.txt {runs} -m dcg@10 --prels sample.prels --machine-qrels llm.txt",
     "threshold all.txt {run} --k 10 --risk false_reject_rate=0.9,empty_list_rate=0.9 --save t.json",
     "threshold all.txt {runs} -m ndcg@10",
     "apply t.json {run}",

@@ -6,12 +6,7 @@ from skfilterrank.io import read_qrels, read_run
 from skfilterrank.judgments import estimate
 
 PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
-SAMPLED = ["-m", "dcg@10", "--interval", "--prels", "sample.prels", "--machine-qrels", "llm.txt"]
-
-
-def sampled(prels):
-    """Options of values from the sample of a file."""
-    return [word.replace("sample.prels", prels) for word in SAMPLED]
+SAMPLED = ["-m", "dcg@10", "--interval", "--machine-qrels", "llm.txt"]
 
 
 def estimates_of(runs, measures="dcg@10", **params):
