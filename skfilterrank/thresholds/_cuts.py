@@ -5,7 +5,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from skfilterrank._files.states import count, record
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
@@ -188,13 +187,13 @@ class Cut:
 
     def state(self) -> dict:
         """Return what was learned, in dicts, lists and arrays."""
-        return {"n_more": self.n_more} if self.n_more else {}
+        return {"n_more": self.n_more} if self.n_more != type(self).n_more else {}
 
     @classmethod
-    def restored(cls, state: Mapping, name: str, parsed: ParsedMeasure) -> Self:
-        """Make the cut from its state; errors name the field."""
+    def restored(cls, state: Mapping, parsed: ParsedMeasure) -> Self:
+        """Make the cut from its state, of which JSON has made lists and texts."""
         found = cls()
-        found.n_more = record({}, {"n_more": count(1)})(state, name).get("n_more", 0)
+        vars(found).update(state)
         return found
 
 

@@ -9,13 +9,12 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._files.states import POSITIVE, curve, listed, number, numbers, pair, record
+from skfilterrank._files.states import array
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected_values import (
@@ -32,14 +31,6 @@ from skfilterrank.thresholds._threshold import BaseThreshold
 _MOST_CORRELATION = 0.95
 # Largest number of levels; more gains are put into bins of similar numbers of rows.
 _MOST_LEVELS = 10
-_FIELDS = record(
-    {
-        "gains": numbers(1),
-        "correlation": number(0, _MOST_CORRELATION),
-        "curves": listed(curve),
-        "unit": number(POSITIVE),
-    },
-)
 
 
 class ByExpectation(Cut):
@@ -106,13 +97,11 @@ class ByExpectation(Cut):
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def restored(cls, state, name, parsed):
+    def restored(cls, state, parsed):
         """Make the cut from JSON."""
-        found = cls()
-        vars(found).update(_FIELDS(state, name), parsed=parsed)
-        check_gains(found.gains, f"{name}.gains")
-        if len(found.curves) != len(found.gains) - 1:
-            raise InputError(f"{name}.curves must hold a curve for each gain but the lowest.")
+        found = super().restored(state, parsed)
+        found.parsed, found.gains = parsed, array(found.gains)
+        found.curves = [(array(nodes), array(values)) for nodes, values in found.curves]
         return found
 
 
@@ -177,12 +166,6 @@ class ExpectedThreshold(BaseThreshold):
         return ByExpectation()
 
 
-def check_gains(gains, name) -> None:
-    """Check that the gains of the levels rise."""
-    if (np.diff(gains) <= 0).any():
-        raise InputError(f"{name} must rise, got {brief_list(gains)}.")
-
-
 def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and the mean gain of each level; more than ten gains are binned."""
     levels = np.unique(gains) if len(gains) else np.zeros(1)
@@ -220,27 +203,6 @@ def _correlation(reached, chances, codes):
 
 # Squares do not extrapolate: features are clipped to these quantiles of the training rows.
 _RANGE = (0.005, 0.995)
-# Number of features of each document; measures other than nDCG_f add its place.
-_N_FEATURES = 3
-_ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
-_PER_QUERY_FIELDS = record(
-    {
-        "mean": number(),
-        "deviation": number(POSITIVE),
-        "bounds": pair(number(infinite=True), number(infinite=True)),
-        "range": listed(_ROW, 2, 2),
-        "worth": record(
-            {
-                "mean": _ROW,
-                "scale": numbers(_N_FEATURES, _N_FEATURES + 1, least=POSITIVE),
-                "constant": number(),
-                "linear": _ROW,
-                "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
-            }
-        ),
-        "unit": number(POSITIVE),
-    },
-)
 
 
 class ByWorth(Cut):
@@ -336,17 +298,12 @@ class ByWorth(Cut):
         return {name: getattr(self, name) for name in names} | {"worth": self.regression._asdict()}
 
     @classmethod
-    def restored(cls, state, name, parsed):
+    def restored(cls, state, parsed):
         """Make the cut from JSON."""
-        state = _PER_QUERY_FIELDS(state, name)
-        worth = state.pop("worth")
-        rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
-        n_features = _N_FEATURES + (not is_plain_ndcg_f(parsed))
-        if {len(row) for row in rows} | {len(worth["products"])} != {n_features}:
-            raise InputError(f"{name}.range and worth must hold {n_features} numbers each.")
-        found = cls()
-        vars(found).update(state, parsed=parsed, range=np.array(state["range"]))
-        found.regression = WorthRegression(**worth | {"products": np.array(worth["products"])})
+        worth = {name: array(each) for name, each in state["worth"].items()}
+        found = super().restored({name: state[name] for name in state if name != "worth"}, parsed)
+        found.parsed, found.range, found.bounds = parsed, array(found.range), array(found.bounds)
+        found.regression = WorthRegression(**worth | {"constant": state["worth"]["constant"]})
         return found
 
 

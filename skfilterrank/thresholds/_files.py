@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
 from skfilterrank._files import states
-from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
-from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
+from skfilterrank._files.states import array
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import (
@@ -21,8 +20,8 @@ from skfilterrank.thresholds._certificate import (
     certificate_to_json,
 )
 from skfilterrank.thresholds._cuts import Caps, known_cuts
-from skfilterrank.thresholds._drift import LEVELS, Calibration
-from skfilterrank.thresholds._risks import AMONG, read_risks
+from skfilterrank.thresholds._drift import Calibration
+from skfilterrank.thresholds._risks import read_risks
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
 _FORMAT = "skfilterrank threshold 3"
@@ -119,24 +118,23 @@ def threshold_to_json(threshold: SavedAsJson) -> dict:
     return _unfitted_to_json(threshold) | {"fitted": states.as_json(fitted)}
 
 
-def threshold_from_json(value, name: str = "") -> SavedAsJson:
-    """Make a fitted threshold from JSON; errors name the field."""
-    threshold = _unfitted_from_json(value)
-    fitted = record({"fitted": _FITTED})(value, name)["fitted"]
-    kind, state = fitted.pop("cut")
-    fitted["caps"] = Caps(*fitted["caps"])
-    vars(threshold).update({f"{each}_": found for each, found in fitted.items()})
-    threshold.cut_ = kind.restored(state, "fitted.cut", parse_measure(fitted["measure"]))
+def threshold_from_json(content) -> SavedAsJson:
+    """Make a fitted threshold from JSON."""
+    parameters = {
+        name: _READ.get(name, _parameter)(value) for name, value in content["parameters"].items()
+    }
+    threshold = _class_of(content["class"])(**parameters)
+    threshold.check_parameters()
+    fitted = {
+        f"{name}_": _FITTED[name](value)
+        for name, value in content["fitted"].items()
+        if name != "cut"
+    }
+    vars(threshold).update(fitted)
+    cut = dict(content["fitted"]["cut"])
+    kind = known_cuts()[cut.pop("name")]
+    threshold.cut_ = kind.restored(cut, parse_measure(fitted["measure_"]))
     return threshold
-
-
-def _cut_from_json(value, name):
-    """Find the class of a cut by its name; return it with its state."""
-    state = _object(value, name)
-    found = known_cuts().get(str(state.get("name")))
-    if found is None:
-        raise InputError(f"{name}.name must name a cut, got {brief(state.get('name'))}.")
-    return found, {each: own for each, own in state.items() if each != "name"}
 
 
 def _unfitted_to_json(threshold):
@@ -157,28 +155,6 @@ def _unfitted_to_json(threshold):
             for each, value in parameters.items()
         },
     }
-
-
-def _unfitted_from_json(value):
-    """Make an unfitted threshold from a class and parameters."""
-    state = record({"class": text, "parameters": _object})(value, "")
-    found = _class_of(state["class"])
-    if found is None:
-        raise InputError(f"class must name a threshold, got {brief(state['class'])}.")
-    known = found._get_param_names()
-    for each in state["parameters"]:
-        if each not in known:
-            raise InputError(f"parameters.{each} is not a parameter of {found.__name__}.")
-    parameters = {
-        each: _READ.get(each, _parameter)(value, f"parameters.{each}")
-        for each, value in state["parameters"].items()
-    }
-    try:
-        threshold = found(**parameters)
-    except TypeError:
-        raise InputError(f"parameters lacks a parameter that {found.__name__} needs.") from None
-    threshold.check_parameters()
-    return threshold
 
 
 def _class_of(name):
@@ -212,130 +188,62 @@ def _risks(risks, name):
     return [[risk.name, risk.max_risk] for risk in read_risks(risks)]
 
 
-def _parameter(value, name):
-    """Make a parameter from JSON."""
-    if isinstance(value, dict | list):
-        raise InputError(f"{name} must be a number, a text or None, got {brief(value)}.")
+def _parameter(value):
+    """Make a parameter from JSON, which has texts for numbers that are not finite."""
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
-def _object(value, name):
-    """Check that a field is an object."""
-    if not isinstance(value, dict):
-        raise InputError(f"{name} must be an object, got {brief(value)}.")
-    return value
-
-
 _WRITE = {"measure": _measure, "risks": _risks, "gains": states.gains_to_json}
-_READ = {
-    "gains": states.gains_from_json,
-    "risks": lambda value, name: dict(listed(pair(text, check_share), least=1)(value, name)),
-}
+_READ = {"gains": states.gains_from_json, "risks": dict}
 
 
 # Fitted attributes to JSON, and back.
 
 
-def _calibration_from_json(value, name):
-    """Make a `Calibration` from JSON."""
-    return Calibration(**_CALIBRATION(value, name))
-
-
-def _certificate_from_json(value, name):
+def _certificate_from_json(state):
     """Make a certificate that assumes unseen queries, since the source of the scores is unknown."""
-    state = _CERTIFICATE(value, name)
-    risks = {each["risk"]: RiskBound(**each) for each in state["risks"]}
-    conditions = {each["name"]: Condition(**each) for each in state["conditions"]}
-    _FACTS({each.name: each.value for each in conditions.values()}, f"{name}.conditions")
-    told = tuple(conditions.values())
-    return RiskCertificate(**state | {"risks": risks, "conditions": told}).with_conditions(UNSEEN)
+    risks = {each["risk"]: RiskBound(**_with_floats(each, *_LIMITS)) for each in state["risks"]}
+    conditions = tuple(
+        Condition(each["name"], _parameter(each["value"]), each["sentence"])
+        for each in state["conditions"]
+    )
+    state = _with_floats(state, "threshold", "value")
+    state |= {"risks": risks, "conditions": conditions}
+    return RiskCertificate(**state).with_conditions(UNSEEN)
 
 
-def _held_out_from_json(value, name):
+def _with_floats(state, *names):
+    """Return a state whose named fields are floats."""
+    return state | {name: float(state[name]) for name in names}
+
+
+def _calibration_from_json(state):
+    """Make a `Calibration` from JSON."""
+    quantiles = state["quantiles"]
+    return Calibration(**state | {"quantiles": None if quantiles is None else array(quantiles)})
+
+
+def _held_out_from_json(rows):
     """Make the table of answers from rows of names and numbers."""
-    rows = listed(lambda row, place: _row_of_answers(row, place), least=2)(value, name)
-    table = pd.DataFrame(rows, columns=["answer", "value", "difference", "error"])
-    return table.set_index("answer")
+    names, *columns = zip(*rows)
+    numbers = dict(zip(("value", "difference", "error"), map(array, columns)))
+    return pd.DataFrame(numbers, index=pd.Index(names, name="answer"))
 
 
-def _row_of_answers(row, name):
-    """Check a row of the table of answers."""
-    if not isinstance(row, list) or len(row) != 4:
-        raise InputError(f"{name} must hold a name and three numbers, got {brief(row)}.")
-    return [text(row[0], name), *(_VALUE(each, name) for each in row[1:])]
-
-
-_LEVEL = number(infinite=True)
-_BOUND = number(infinite=True, nan=True)
-_VALUE = number(nan=True)
-_IS = one_of(True, False)
-_CALIBRATION = record(
-    {
-        "quantiles": optional(numbers(len(LEVELS), len(LEVELS), infinite=True)),
-        "share_shown": number(0, 1),
-        "n_queries": number(least=1),
-    }
-)
-_RISK = record(
-    {
-        "risk": text,
-        "max_risk": check_share,
-        "k": check_k,
-        "lower": _BOUND,
-        "upper": _BOUND,
-        "n_queries": count(),
-        "observed": number(0, 1),
-        "upper_bound": number(0, 1),
-        "lower_bound": number(0, 1, nan=True),
-        "among": one_of(*AMONG),
-        "n_left_out": count(),
-    }
-)
-_FACTS = record(
-    {
-        "n_queries": count(),
-        "n_units": count(),
-        "n_labels": count(),
-        "unit": optional(text),
-        "share_answered": number(0, 1),
-        "share_answered_lower": number(0, 1),
-        "share_answered_upper": number(0, 1),
-        "share_hidden": number(0, 1),
-        "max_shown": optional(check_count),
-        "rule": optional(text),
-        "n_apart": count(),
-        "own_bounds": text,
-        "n_left_out": count(),
-        "n_unjudged": count(),
-        "n_machine": count(),
-        "exact": _IS,
-        "assumes_unseen": _IS,
-    }
-)
-_CERTIFICATE = record(
-    {
-        "risks": listed(_RISK, least=1),
-        "confidence_level": check_share,
-        "threshold": _LEVEL,
-        "value": _VALUE,
-        "is_chosen": _IS,
-        "conditions": listed(record({"name": text, "value": _parameter, "sentence": text})),
-    }
-)
-# Attributes of all thresholds, and attributes of some.
-_OF_ALL = {
-    "measure": text,
-    "level": _LEVEL,
-    "threshold": optional(_LEVEL),
-    "fitted_with_groups": _IS,
-    "caps": pair(optional(check_count), optional(check_count)),
-    "cut": _cut_from_json,
-}
-_OF_SOME = {
-    "best_score": _VALUE,
+_LIMITS = ("lower", "upper", "lower_bound")
+# Attributes that files of all thresholds hold, and that files of some do.
+_OF_ALL = ("measure", "level", "threshold", "fitted_with_groups", "caps", "cut")
+_OF_SOME = ("best_score", "held_out", "n_unjudged", "list_sizes", "calibration", "certificate")
+_FITTED: dict[str, Callable] = {
+    "measure": str,
+    "level": float,
+    "threshold": lambda value: None if value is None else float(value),
+    "fitted_with_groups": bool,
+    "caps": lambda value: Caps(*value),
+    "best_score": float,
     "held_out": _held_out_from_json,
-    "n_unjudged": count(),
-    "list_sizes": numbers(2, 2, nan=True),
+    "n_unjudged": int,
+    "list_sizes": array,
     "calibration": _calibration_from_json,
     "certificate": _certificate_from_json,
 }
@@ -345,7 +253,3 @@ _TO_JSON: dict[str, Callable] = {
     "held_out": lambda table: [[name, *row] for name, *row in table.itertuples()],
     "certificate": certificate_to_json,
 }
-_FITTED = record(
-    _OF_ALL,
-    *({name: check} for name, check in _OF_SOME.items()),
-)

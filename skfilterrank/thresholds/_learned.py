@@ -16,7 +16,6 @@ from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._cuts import Cut
-from skfilterrank.thresholds._expected import check_gains
 from skfilterrank.thresholds._expected_values import (
     check_has_prefix_values,
     expected_steps,
@@ -118,11 +117,10 @@ class ByList(Cut):
         return self.learner.state()
 
     @classmethod
-    def restored(cls, state, name, parsed):
+    def restored(cls, state, parsed):
         """Make the cut from JSON."""
         found = cls(None, 2, None, None, 0)
-        found.parsed, found.learner = parsed, ListLearner.restored(state, name)
-        check_gains(found.learner.gains, f"{name}.gains")
+        found.parsed, found.learner = parsed, ListLearner.restored(state)
         return found
 
 

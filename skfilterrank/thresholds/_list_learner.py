@@ -8,7 +8,7 @@ import numpy as np
 from joblib import delayed
 from sklearn.base import clone
 
-from skfilterrank._files.states import POSITIVE, listed, number, numbers, record, text
+from skfilterrank._files.states import array
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError, brief
@@ -103,16 +103,6 @@ def _of_block(scores):
 
 # Names of the models in the default mixture, and the maker of each.
 _MIXTURE: dict[str, Any] = {"trees": Trees, "linear": Linear, "score": Curves}
-_LEARNER = record(
-    {
-        "gains": numbers(1),
-        "columns": listed(text),
-        "shares": record({name: number(0, 1) for name in _MIXTURE}),
-    },
-    {name: model.restored for name, model in _MIXTURE.items()},
-    {"constant": Shares.restored},
-    {"unit": number(POSITIVE)},
-)
 
 
 @dataclass(frozen=True)
@@ -241,24 +231,14 @@ class ListLearner:
         return state
 
     @classmethod
-    def restored(cls, state, name) -> "ListLearner":
+    def restored(cls, state) -> "ListLearner":
         """Make the learner from its numbers."""
-        state = _LEARNER(state, name)
-        if ("constant" in state) == ("trees" in state):
-            raise InputError(
-                f"{name} must have the keys trees, linear and score, or only constant."
-            )
-        names = list(_MIXTURE) if "trees" in state else ["constant"] * len(_MIXTURE)
-        shape = len(FEATURES) + len(state["columns"]), len(state["gains"])
-        for each in names:
-            if not state[each].fits(*shape):
-                raise InputError(
-                    f"{name}.{each} does not fit {name}.gains and columns: expected {shape[0]} "
-                    f"features and {shape[1]} gains."
-                )
-        members = [state[each] for each in names]
+        if "constant" in state:
+            members = [Shares.restored(state["constant"])] * len(_MIXTURE)
+        else:
+            members = [model.restored(state[name]) for name, model in _MIXTURE.items()]
         unit = state.get("unit", 1.0)
-        return cls(state["gains"], state["columns"], unit, members, state["shares"])
+        return cls(array(state["gains"]), state["columns"], unit, members, state["shares"])
 
 
 def _features(scores, index, columns):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import POSITIVE, count, curve, listed, numbers, record
+from skfilterrank._files.states import array
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank.exceptions import InputError
@@ -33,26 +33,6 @@ _ROUNDING = 1e-12
 _SHARES = np.linspace(0.0, 1.0, 21)
 # Number of nodes that are followed at once, chosen to fit the cache.
 _CELLS = 1 << 16
-_MATRIX = listed(numbers(1), 1)
-_NODES = record(
-    {
-        "roots": listed(listed(count(), 1), 1),
-        "features": listed(count(), 1),
-        "numbers": numbers(1),
-        "left": listed(count(), 1),
-        "right": listed(count(), 1),
-    }
-)
-_LINEAR = record(
-    {
-        "low": numbers(1),
-        "high": numbers(1),
-        "mean": numbers(1),
-        "scale": numbers(1, least=POSITIVE),
-        "weights": _MATRIX,
-        "constants": numbers(1),
-    }
-)
 
 
 class Trees(NamedTuple):
@@ -125,33 +105,20 @@ class Trees(NamedTuple):
         chances = 1.0 / (1.0 + np.exp(-scores))
         return np.concatenate([1.0 - chances, chances])
 
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the trees are of so many features and classes."""
-        n_scores = 1 if n_kinds == 2 else n_kinds
-        return bool(self.features.max() < n_features) and self.roots.shape[1] == n_scores
-
     def state(self) -> dict:
         """Return the numbers of the nodes by name."""
         return self._asdict()
 
     @classmethod
-    def restored(cls, state, name) -> "Trees":
+    def restored(cls, state) -> "Trees":
         """Make the models from their numbers."""
-        state = _NODES(state, name)
-        n_nodes = len(state["numbers"])
-        features, left, right = (
-            np.array(state[each], dtype=np.intp) for each in ("features", "left", "right")
-        )
-        if not len(features) == len(left) == len(right) == n_nodes:
-            raise InputError(f"{name} must hold as many numbers for each node.")
-        own = np.arange(n_nodes)
-        leads_on = (left > own) & (right > own) & (np.maximum(left, right) < n_nodes)
-        if not (leads_on | (left == own) & (right == own)).all():
-            raise InputError(f"{name}.left and right must name later nodes, or the node itself.")
-        roots = state["roots"]
-        if len({len(each) for each in roots}) > 1 or max(map(max, roots)) >= n_nodes:
-            raise InputError(f"{name}.roots must hold as many nodes for each round.")
-        return cls(np.array(roots), features, state["numbers"], left, right)
+        whole = {name: np.array(each, dtype=np.intp) for name, each in state.items()}
+        found = cls(**whole | {"numbers": array(state["numbers"])})
+        own = np.arange(len(found.numbers))
+        if ((found.left < own) | (found.right < own)).any():
+            # Rows would be led round for ever.
+            raise InputError("trees must lead on to later nodes.")
+        return found
 
 
 def _nodes_of(tree, first):
@@ -216,24 +183,14 @@ class Linear(NamedTuple):
         terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
         return _softmax(self.weights @ terms.T + self.constants[:, None])
 
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the regression is of so many features and classes."""
-        return len(self.low) == n_features and len(self.constants) == n_kinds
-
     def state(self) -> dict:
         """Return the numbers of the regression by name."""
         return self._asdict()
 
     @classmethod
-    def restored(cls, state, name) -> "Linear":
+    def restored(cls, state) -> "Linear":
         """Make the regression from its numbers."""
-        state = _LINEAR(state, name)
-        shapes = {len(state[each]) for each in ("mean", "scale")}
-        shapes |= {len(row) for row in state["weights"]}
-        shapes |= {2 * len(state[each]) for each in ("low", "high")}
-        if len(shapes) > 1 or len(state["weights"]) != len(state["constants"]):
-            raise InputError(f"{name} must hold as many numbers for each term and kind of gain.")
-        return cls(*(np.array(state[each]) for each in cls._fields))
+        return cls(**{name: array(each) for name, each in state.items()})
 
 
 class Curves(NamedTuple):
@@ -261,18 +218,14 @@ class Curves(NamedTuple):
         falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
         return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
 
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the curves are of so many classes."""
-        return len(self.curves) == n_kinds - 1
-
     def state(self) -> tuple:
         """Return the nodes and values of each curve."""
         return self.curves
 
     @classmethod
-    def restored(cls, state, name) -> "Curves":
+    def restored(cls, state) -> "Curves":
         """Make the curves from their numbers."""
-        return cls(tuple(listed(curve, 1)(state, name)))
+        return cls(tuple((array(nodes), array(values)) for nodes, values in state))
 
 
 class Own(NamedTuple):
@@ -320,18 +273,14 @@ class Shares(NamedTuple):
         """Return the shares for each row; shape (n_kinds, n_rows)."""
         return np.repeat(self.shares[:, None], len(features), axis=1)
 
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the shares are of so many classes."""
-        return len(self.shares) == n_kinds
-
     def state(self) -> np.ndarray:
         """Return the shares."""
         return self.shares
 
     @classmethod
-    def restored(cls, state, name) -> "Shares":
+    def restored(cls, state) -> "Shares":
         """Make the shares from their numbers."""
-        return cls(numbers(1)(state, name))
+        return cls(array(state))
 
 
 def fit_member(make, features, kinds, n_kinds, seed, n_lists):

@@ -10,14 +10,12 @@ from sklearn.base import BaseEstimator
 
 from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path, locked
-from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import (
     as_column,
     check_choice,
     check_count,
     check_level_scores,
     check_share,
-    one_of,
 )
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
@@ -31,7 +29,6 @@ from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_risks
 from skfilterrank.thresholds._watched import (
-    BETS,
     RiskStatus,
     WatchedRisk,
     WatchedThreshold,
@@ -41,41 +38,7 @@ from skfilterrank.thresholds._watched import (
 
 _CONFIDENCE = 0.95
 _FORMAT = "skfilterrank monitor 6"
-_FIELDS = record(
-    {
-        "gains": states.gains_from_json,
-        "confidence_level": check_share,
-        "queries_per_false_alarm": count(1),
-        "risks": listed(
-            record(
-                {
-                    "risk": text,
-                    "max_risk": check_share,
-                    "alarm_at": optional(count(1)),
-                    "most": number(least=0),
-                    "log_capital": numbers(0, len(BETS)),
-                    "losses": listed(pair(number(0, 1), count(1))),
-                    "shares": listed(number(0, 1)),
-                    "n_left_out": count(),
-                }
-            ),
-            least=1,
-        ),
-        "among": one_of(*AMONG),
-        "threshold": optional(text),
-        "queries": listed(text),
-        "certificate": optional(text),
-        "n_machine": count(),
-        "unit": optional(text),
-        "clusters": listed(text),
-        "drawn": record({name: count() for name in DrawnSoFar._fields}),
-        "hides": optional(
-            record({"level": number(infinite=True), "max_shown": optional(count(1))})
-        ),
-    },
-)
-
-_PARAMETERS = ("gains", "confidence_level", "queries_per_false_alarm", "among")
+_PARAMETERS = ("confidence_level", "queries_per_false_alarm", "among")
 
 
 class RiskMonitor:
@@ -557,19 +520,17 @@ def _id_text(query_id) -> str:
 
 def _from_json(content):
     """Return the monitor, and the checksum of its file."""
-    state = _FIELDS(content)
-    levels = {risk["risk"]: risk["max_risk"] for risk in state["risks"]}
-    if len(levels) < len(state["risks"]):
-        raise InputError("risks names a risk twice.")
-    monitor = RiskMonitor(
-        levels,
-        **{name: state[name] for name in _PARAMETERS},
-    )
-    monitor._seen = set(state["queries"])
-    for watched, risk in zip(monitor._watched, state["risks"], strict=True):
+    gains = states.gains_from_json(content["gains"])
+    levels = {risk["risk"]: risk["max_risk"] for risk in content["risks"]}
+    monitor = RiskMonitor(levels, gains=gains, **{name: content[name] for name in _PARAMETERS})
+    monitor._seen = set(content["queries"])
+    for watched, risk in zip(monitor._watched, content["risks"], strict=True):
         watched.resume(risk)
-    monitor._threshold = WatchedThreshold(state["threshold"], state["certificate"], state["hides"])
-    monitor._n_machine, monitor._unit = state["n_machine"], state["unit"]
-    monitor._seen_clusters = set(state["clusters"])
-    monitor._drawn = DrawnSoFar(**state["drawn"])
+    hides = content["hides"]
+    if hides is not None:
+        hides = hides | {"level": float(hides["level"])}
+    monitor._threshold = WatchedThreshold(content["threshold"], content["certificate"], hides)
+    monitor._n_machine, monitor._unit = content["n_machine"], content["unit"]
+    monitor._seen_clusters = set(content["clusters"])
+    monitor._drawn = DrawnSoFar(**content["drawn"])
     return monitor, states.checksum_of(content)

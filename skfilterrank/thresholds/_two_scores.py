@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import POSITIVE, check_curve, number, numbers, record
+from skfilterrank._files.states import array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places, ties_worst_first
@@ -221,9 +221,6 @@ N_DEALS = 3
 # Largest number of rows for the comparison of second scores.
 _MOST_RANKED = 100_000
 _CURVES = ("gain", "harm", "harm_by_lead")
-_CURVE = record(
-    {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(POSITIVE)},
-)
 
 
 class ByHarm(Cut):
@@ -262,16 +259,6 @@ class ByHarm(Cut):
             )
         check_finite(more[:, 0])
         return more
-
-    def state(self):
-        """Return nothing, as nothing is learned."""
-        return {}
-
-    @classmethod
-    def restored(cls, state, name, parsed):
-        """Make the cut."""
-        record({})(state, name)
-        return cls()
 
     def lists_of(self, judged: JudgedScores, found: Keys) -> RankedLists:
         """Return judged lists in the order of shown rows."""
@@ -356,10 +343,14 @@ class ByRatio(ByHarm):
         return state | {name: state[name]._asdict() for name in _CURVES}
 
     @classmethod
-    def restored(cls, state, name, parsed):
+    def restored(cls, state, parsed):
         """Make the cut from JSON."""
         found = cls()
-        found.worth = Worth(**_WORTH(state, name))
+        curves = {
+            name: RisingCurve(array(x), array(y), centre, scale)
+            for name, (x, y, centre, scale) in ((each, state[each].values()) for each in _CURVES)
+        }
+        found.worth = Worth(**curves, direction=state["direction"], weights=array(state["weights"]))
         return found
 
 
@@ -419,16 +410,3 @@ def _warn_of_wrong_way(gains, harm) -> None:
             "them is no better than chance. Give higher scores to documents to hide.",
             FitWarning,
         )
-
-
-def _rising_curve(value, name):
-    """Make a curve from JSON."""
-    curve = RisingCurve(**_CURVE(value, name))
-    check_curve(curve.x, curve.y, f"{name}.x and y")
-    return curve
-
-
-_WORTH = record(
-    dict.fromkeys(_CURVES, _rising_curve)
-    | {"direction": number(-1.0, 1.0), "weights": numbers(3, 3)}
-)

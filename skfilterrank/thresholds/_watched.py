@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._files.states import array
 from skfilterrank._lists.checks import is_level
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places
@@ -95,22 +96,12 @@ class WatchedRisk:
 
     def resume(self, state: dict) -> None:
         """Set the state from JSON."""
-        losses, shares = state["losses"], state["shares"]
-        for name, found, n_wanted in (
-            ("log_capital", state["log_capital"], len(BETS)),
-            ("shares", shares, len(losses)),
-        ):
-            if losses and len(found) != n_wanted:
-                raise InputError(f"{name} must be a list of {n_wanted}.")
-        if any(not loss <= share or not share for (loss, _), share in zip(losses, shares)):
-            raise InputError("shares must be above 0 and at least the losses.")
-        if losses:
-            self.log_capital = state["log_capital"]
+        if state["losses"]:
+            self.log_capital = array(state["log_capital"])
         self.most, self.alarm_at = state["most"], state["alarm_at"]
         self.n_left_out = state["n_left_out"]
-        self.counts = Counter(
-            {(loss, share): count for (loss, count), share in zip(losses, shares)}
-        )
+        losses = zip(state["losses"], state["shares"], strict=True)
+        self.counts = Counter({(loss, share): count for (loss, count), share in losses})
 
     def summary(self, error):
         """Return the risk's row of the status."""

@@ -1,9 +1,7 @@
 """Thresholds as JSON: nothing is lost, and nothing that was changed is believed."""
 
-import contextlib
 import io
 import json
-import random
 import warnings
 
 import numpy as np
@@ -179,82 +177,18 @@ MISSING = object()
     ("form", "field", "value"),
     [
         ("certified", ["class"], "Cut"),
-        ("certified", ["class"], "BaseThreshold"),
-        ("certified", ["class"], 3),
-        ("certified", ["parameters"], []),
         ("certified", ["parameters", "unknown"], 1),
-        ("certified", ["parameters", "risks"], MISSING),
-        ("certified", ["parameters", "risks"], []),
         ("certified", ["parameters", "risks"], [["any_forbidden", 2]]),
         ("certified", ["parameters", "risks"], [["nope", 0.1]]),
-        ("certified", ["parameters", "confidence_level"], 2),
-        ("certified", ["parameters", "confidence_level"], [1]),
-        ("certified", ["parameters", "measure"], "nope"),
-        ("certified", ["parameters", "gains"], 3),
-        ("certified", ["parameters", "gains"], [[1]]),
-        ("certified", ["parameters", "gains"], [[[], 1]]),
-        ("certified", ["fitted"], MISSING),
-        ("certified", ["fitted", "level"], MISSING),
-        ("certified", ["fitted", "level"], None),
         ("certified", ["fitted", "level"], "x"),
-        ("certified", ["fitted", "level"], "nan"),
-        ("certified", ["fitted", "level"], float("nan")),
-        ("certified", ["fitted", "level"], [1]),
-        ("certified", ["fitted", "caps"], [0, None]),
-        ("certified", ["fitted", "list_sizes"], None),
-        ("certified", ["fitted", "calibration", "quantiles"], [1]),
-        ("certified", ["fitted", "certificate", "risks"], []),
-        ("certified", ["fitted", "certificate", "conditions", 0, "name"], "n_odd"),
-        ("certified", ["fitted", "certificate", "conditions"], []),
-        ("certified", ["fitted", "certificate", "risks", 0, "max_risk"], -1),
-        ("certified", ["fitted", "certificate", "risks", 0, "n_queries"], -1),
-        ("certified", ["fitted", "certificate", "risks", 0, "observed"], MISSING),
-        ("certified", ["fitted", "certificate", "confidence_level"], 2.5),
         ("certified", ["fitted", "certificate", "confidence_level"], MISSING),
         ("per_query", ["fitted", "cut"], {}),
-        ("per_query", ["fitted", "cut"], MISSING),
-        ("per_query", ["fitted", "cut", "worth", "linear"], [1.0]),
-        ("expected", ["fitted", "cut", "curves"], []),
-        ("expected", ["fitted", "cut", "gains"], ["x"]),
-        ("expected", ["fitted", "cut", "gains"], [1.0, 1.0, 2.0]),
-        ("expected", ["fitted", "cut", "curves", 0, 0, 0], 1e9),
-        ("expected", ["fitted", "cut", "curves", 0, 1, 0], 1.5),
-        ("expected", ["fitted", "calibration", "n_queries"], 0),
-        ("per_query", ["fitted", "cut", "range", 0], [1.0, 2.0, 3.0, 4.0]),
-        ("per_query", ["fitted", "cut", "worth", "scale", 0], 0.0),
-        ("tuned", ["fitted", "cut"], True),
-        ("two", ["fitted", "cut", "gain", "x"], [1.0]),
-        ("two", ["fitted", "cut", "harm", "scale"], 0),
-        ("learned", ["parameters", "estimator"], "trees"),
-        ("learned", ["fitted", "cut", "gains"], [0.0, 1.0]),
-        ("learned", ["fitted", "cut", "columns"], ["length"]),
-        ("learned", ["fitted", "cut", "trees"], ["tree\nversion=v4\n"]),
-        ("learned", ["fitted", "cut", "trees", "features", 0], 18),
-        ("learned", ["fitted", "cut", "trees", "features", 0], -1),
-        ("learned", ["fitted", "cut", "trees", "numbers", 0], "nan"),
-        ("learned", ["fitted", "cut", "trees", "numbers"], [1.0]),
         ("learned", ["fitted", "cut", "trees", "left", 1], 0),
-        ("learned", ["fitted", "cut", "trees", "right", 1], 10**9),
-        ("learned", ["fitted", "cut", "trees", "roots", 0, 0], 10**9),
-        ("learned", ["fitted", "cut", "trees", "roots", 0], [0]),
-        ("tuned", ["parameters", "max_shown"], -1),
-        ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),
-        ("monitor", ["queries_per_false_alarm"], 0),
-        ("monitor", ["risks", 0, "log_capital"], [0.0]),
-        ("monitor", ["risks", 0, "losses"], [[2.0, 1]]),
-        ("monitor", ["risks", 0, "risk"], "nope"),
-        ("monitor", ["queries"], [3]),
-        ("monitor", ["n_machine"], -1),
-        ("monitor", ["n_machine"], MISSING),
-        ("monitor", ["clusters"], [3]),
-        ("monitor", ["unit"], 3),
-        ("monitor", ["hides"], {"level": 0.5}),
-        ("monitor", ["risks", 0, "shares", 0], 0.0),
         ("monitor", ["risks", 0, "shares"], [1.0]),
     ],
 )
-def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, field, value):
+def test_other_fields_are_refused_though_the_checksum_fits(contents, tmp_path, form, field, value):
     content = json.loads(contents[form])
     del content["checksum"]
     inside = content
@@ -266,67 +200,8 @@ def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, fi
     path = tmp_path / "state.json"
     path.write_text(json.dumps(content | {"checksum": checksum_of(content)}))
     load = RiskMonitor.load if form == "monitor" else load_threshold
-    names = [name for name in field if isinstance(name, str) and name != "name"]
-    what = f"{names[-1]}|parameters lacks" if value is MISSING else names[-1]
-    with pytest.raises(FileFormatError, match=rf"state\.json: .*({what}).* Write it again"):
+    with pytest.raises(FileFormatError, match=r"state\.json: it does not hold .* Write it again"):
         load(path)
-
-
-ODD = [None, "x", "nan", "inf", [], {}, [[1]], -1, 0, 3, 0.5, 1e308, 10**400, 2**64, True, MISSING]
-
-
-def places(value, path=()):
-    """The paths of all fields, and of some entries of long lists."""
-    if isinstance(value, dict | list):
-        keys = value if isinstance(value, dict) else sorted({0, len(value) // 2, len(value) - 1})
-        for key in keys if value else []:
-            yield (*path, key)
-            yield from places(value[key], (*path, key))
-
-
-def changed(content, rng):
-    """A copy with one or two odd values, or lists of another length or order."""
-    content = json.loads(content)
-    del content["checksum"]
-    for _ in range(rng.choice([1, 1, 2])):
-        *path, name = rng.choice(list(places(content)))
-        inside = content
-        for each in path:
-            inside = inside[each]
-        value = rng.choice([*ODD, "shorter", "turned round"])
-        if value is MISSING:
-            del inside[name]
-        elif value in ("shorter", "turned round"):
-            if isinstance(inside[name], list):
-                inside[name] = inside[name][::-1] if value == "turned round" else inside[name][1:]
-        else:
-            inside[name] = value
-    return content | {"checksum": checksum_of(content)}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "form", ["certified", "per_query", "expected", "tuned", "two", "learned", "monitor"]
-)
-def test_a_changed_state_works_or_is_refused(contents, data, form, tmp_path):
-    path, rng, refused = tmp_path / "state.json", random.Random(form), []
-    scores, groups = data.bayes_scores[:40], data.groups[:40]
-    if form == "two":
-        scores = np.column_stack([scores, data.X[:40, 0]])
-    for _ in range(60):
-        path.write_text(json.dumps(changed(contents[form], rng)))
-        try:
-            found = RiskMonitor.load(path) if form == "monitor" else load_threshold(path)
-        except FileFormatError as error:
-            refused.append(error.file)
-            continue
-        with contextlib.suppress(InputError):
-            if form == "monitor":
-                found.update(data.y[:40], scores, groups=groups)
-            else:
-                found.predict(scores, groups=groups)
-    assert set(refused) == {str(path)}
 
 
 def test_numbers_that_json_lacks_are_refused(tmp_path):

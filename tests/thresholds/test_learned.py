@@ -215,7 +215,7 @@ def test_models_give_probabilities():
         chances = fitted.predict(features)
         np.testing.assert_allclose(chances.sum(axis=0), 1)
         assert chances[1, kinds == 1].mean() > chances[1, kinds == 0].mean() + 0.1
-        restored = model.restored(as_json(fitted.state()), "state")
+        restored = model.restored(as_json(fitted.state()))
         np.testing.assert_allclose(restored.predict(features), chances, rtol=1e-12)
         found.append(chances)
     lists = np.arange(300) // 10
