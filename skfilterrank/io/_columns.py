@@ -29,6 +29,17 @@ QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("sample", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
+# Layouts of judgments and of runs, by the value that a row holds. The first is the usual one.
+LAYOUTS = {"label": (QRELS, PRELS), "score": (RUN, MS_MARCO_RUN)}
+_UNUSED = {"Q0", "method"}
+
+
+def layout_of(value, n_columns) -> Layout:
+    """Return the layout with this number of columns, or else the usual one."""
+    found = [each for each in LAYOUTS[value] if len(each.names) == n_columns]
+    return (*found, LAYOUTS[value][0])[0]
+
+
 # Control bytes from the tab (9) to the carriage return (13) are white space.
 _FIRST_BLANK, _LAST_BLANK = np.uint8(9), np.uint8(13)
 _COMMENT = ord("#")
@@ -46,15 +57,14 @@ _OTHERS_PATTERN = re.compile(r"[^-+.eE0-9]")
 class TrecLines:
     """Lines of a TREC file split at white space, all with the same number of columns.
 
-    Only the requested columns are stored, as positions in the bytes of the file. As in trec_eval,
+    Columns that are used are stored, as positions in the bytes of the file. As in trec_eval,
     white space is the blank and the bytes 9 to 13; other control bytes are part of a text. Lines
     that begin with "#" are comments.
     """
 
-    def __init__(self, content, name, layout, columns):
+    def __init__(self, content, name, layout):
         self.name, self.layout = name, layout
-        kept = {*columns, "rank"} if layout is RUN else columns
-        columns = [column for column in layout.names if column in kept]
+        columns = [column for column in layout.names if column not in _UNUSED]
         self._n_columns = len(layout.names)
         if b"\r" in content:
             # A line may end in several carriage returns, which some tools write.
@@ -135,7 +145,7 @@ class TrecLines:
         raise FileFormatError(message, self.name, line)
 
     def _split(self, columns, content):
-        """Find the positions of the texts in each requested column, block by block."""
+        """Find the positions of the texts in each used column, block by block."""
         blocks = []
         places = [self.layout.names.index(column) for column in columns]
         begin, stop = PAD, len(self.data) - PAD + (not content.endswith(b"\n"))

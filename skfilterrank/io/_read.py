@@ -35,7 +35,7 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
-from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
+from skfilterrank.io._columns import RUN, TrecLines, layout_of
 from skfilterrank.io._pairs import (
     DocumentPairs,
     Table,
@@ -51,13 +51,8 @@ _MOST = 5
 # Keys in DataFrame.attrs. They mark data frames for which a warning about labels below 0 or about
 # labels of machines is not needed any more.
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
-# Kinds of lines by the kind that is expected and the number of columns of the first line.
-_BY_WIDTH = {(QRELS, len(PRELS.names)): PRELS, (RUN, len(MS_MARCO_RUN.names)): MS_MARCO_RUN}
-# For each kind of file: its description for messages, and its column of values.
-_KINDS = {
-    QRELS: ("judgments", "label"),
-    RUN: ("a run", "score"),
-}
+# What is expected, by the column of values.
+_EXPECTED = {"label": "judgments", "score": "a run"}
 
 
 def read_qrels(
@@ -200,7 +195,7 @@ def qrels_rows(
     """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
-    content = _opened(source, QRELS, argument)
+    content = _opened(source, "label", argument)
     rows = qrels_rows_of(content, gains)
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
@@ -338,7 +333,7 @@ def _run_columns(run):
 
 def run_frame(source, argument) -> pd.DataFrame:
     """Read a run in any form as the data frame that `read_run` returns."""
-    content = _opened(source, RUN, argument)
+    content = _opened(source, "score", argument)
     rows = run_rows_of(content)
     columns = {"qid": distinct_column(rows.codes, rows.queries), "docno": text_column(rows.docnos)}
     if isinstance(content, Table):
@@ -354,7 +349,7 @@ def run_frame(source, argument) -> pd.DataFrame:
 
 def run_rows(source) -> DocumentPairs:
     """Read a run in any form as DocumentPairs, which hold ids and scores."""
-    return run_rows_of(_opened(source, RUN, "run"))
+    return run_rows_of(_opened(source, "score", "run"))
 
 
 def _qrels_frame(rows):
@@ -409,17 +404,17 @@ def _no_documents():
     return pd.DataFrame({"qid": [], "docno": [], "score": []})
 
 
-def _opened(source, layout, argument) -> TrecLines | Table:
+def _opened(source, value, argument) -> TrecLines | Table:
     """Read a path, an open file, a data frame or another object as lines or as a table.
 
-    `layout` is the expected kind of file, and `argument` the name of the argument in messages.
+    `value` is "label" for judgments and "score" for a run, and `argument` the name of the argument
+    in messages.
     """
-    what, value = _KINDS[layout]
     if got := _of_the_other_role(source, value):
-        raise InputTypeError(f"{argument} must be {what}, got {got}: {ORDER}")
+        raise InputTypeError(f"{argument} must be {_EXPECTED[value]}, got {got}: {ORDER}")
     if not is_path(source) and not hasattr(source, "read"):
         frame = as_table(source, value)
-        if layout is RUN and isinstance(source, Mapping) and not source:
+        if value == "score" and isinstance(source, Mapping) and not source:
             frame = _no_documents()
         if frame is None:
             got = brief(source) if isinstance(source, Mapping) else type(source).__name__
@@ -434,15 +429,13 @@ def _opened(source, layout, argument) -> TrecLines | Table:
     name = source_name(source)
     content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     width = n_columns(content)
-    if layout is RUN and not width:
+    if value == "score" and not width:
         return Table(_no_documents(), name, lambda row: None)
     form = form_of(content)
     if form != LINES:
         frame, line_of = read_form(form, content, name)
         return Table(frame, name, line_of)
-    values = {"label", "inclusion_probability", "rank", "score"}
-    wanted = {"qid", "iteration", "docno", "run", *values}
-    return TrecLines(content, name, _BY_WIDTH.get((layout, width), layout), wanted)
+    return TrecLines(content, name, layout_of(value, width))
 
 
 def check_unjudged_label(label):

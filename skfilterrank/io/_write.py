@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import check_target, open_for_writing, write_lines
+from skfilterrank._files.files import check_target, write_lines
 from skfilterrank._files.forms import as_table, is_frame
 from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
 from skfilterrank._lists.results import Result
@@ -21,8 +21,8 @@ from skfilterrank.io._pairs import (
 )
 
 _DEFAULT_NAME = "skfilterrank"
-# Largest number of lines in memory as text.
-_CHUNK_LINES = 1 << 15
+# Largest number of rows in memory as texts.
+_CHUNK_ROWS = 1 << 15
 # Characters that separate columns, or that cannot be written to UTF-8 and read back.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
 
@@ -117,45 +117,31 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
         frame = _frame_of_columns(run, docnos, y_score)
     table = Table(frame, "run")
     rows = pair_rows(table, scores_of(table))
+    y_score = rows.values
     of_rows = table.column("run") if name is None and table.has("run") else None
-    name_codes, names = _run_names(
-        of_rows, _DEFAULT_NAME if name is None else name, len(rows.values)
-    )
+    name_codes, names = _run_names(of_rows, _DEFAULT_NAME if name is None else name, len(y_score))
     codes, queries = _sorted_queries(rows, table.column("qid"))
-    documents, y_score = rows.docnos, rows.values
     _check_ids(queries, "run", begins_line=True)
-    _check_tokens(documents, "docnos")
+    _check_tokens(rows.docnos, "docnos")
 
     kept = np.flatnonzero(y_score > -np.inf)
-    order = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
+    order = kept[rank_order(codes[kept], y_score[kept], rows.docnos.take(kept))]
     sizes = np.bincount(codes[kept], minlength=len(queries))
     ranks = np.arange(1, len(kept) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    with open_for_writing(path) as write:
-        for begin in range(0, len(kept), _CHUNK_LINES):
-            chunk = slice(begin, begin + _CHUNK_LINES)
+
+    def lines():
+        for begin in range(0, len(order), _CHUNK_ROWS):
+            chunk = slice(begin, begin + _CHUNK_ROWS)
             of = order[chunk]
-            texts = documents.take(of)
-            named = name_codes[of], names
-            write(_lines((codes[of], queries), texts, ranks[chunk], y_score[of], named))
+            ids = zip(queries[codes[of]], rows.docnos.take(of).tolist(), names[name_codes[of]])
+            numbers = zip(ranks[chunk].tolist(), y_score[of].tolist())
+            yield from [
+                f"{qid} Q0 {docno} {rank} {score!r} {run}\n"
+                for (qid, docno, run), (rank, score) in zip(ids, numbers)
+            ]
+
+    write_lines(path, lines())
     return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
-
-
-def _lines(queries, documents, ranks, scores, names) -> str:
-    """Make lines ``qid Q0 docno rank score run``.
-
-    `queries` and `names` are pairs (codes, texts): row i has the text ``texts[codes[i]]``.
-    """
-    (codes, queries), (name_codes, names) = queries, names
-    columns = zip(
-        [queries[code] for code in codes.tolist()],
-        documents.tolist(),
-        ranks.tolist(),
-        scores.tolist(),
-        [names[code] for code in name_codes.tolist()],
-        strict=True,
-    )
-    lines = [f"{qid} Q0 {doc} {rank} {score!r} {name}\n" for qid, doc, rank, score, name in columns]
-    return "".join(lines)
 
 
 def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
@@ -304,7 +290,7 @@ def _run_names(column, name, n_rows):
             raise InputError(
                 f"name must be a text without white space that is not empty, got {brief(name)}."
             )
-    return codes, list(distinct)
+    return codes, np.array(distinct, dtype=object)
 
 
 def _frame_of_columns(run, docnos, y_score):
@@ -337,7 +323,8 @@ def _sorted_queries(rows, column):
     key = int if pd.api.types.is_numeric_dtype(column.dtype) else str
     queries = sorted(rows.queries, key=key)
     place = {query: i for i, query in enumerate(queries)}
-    return np.array([place[query] for query in rows.queries], dtype=np.int64)[rows.codes], queries
+    codes = np.array([place[query] for query in rows.queries], dtype=np.int64)[rows.codes]
+    return codes, np.array(queries, dtype=object)
 
 
 def _check_tokens(tokens, name):

@@ -238,7 +238,7 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
         write(whole)
         with monkeypatch.context() as patch:
             for of in (module, files):
-                patch.setattr(of, "_CHUNK_LINES", 7)
+                patch.setattr(of, "_CHUNK_ROWS", 7)
             write(pieces)
         assert len(whole) <= 1
         assert "".join(pieces) == "".join(whole)
