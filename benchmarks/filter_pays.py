@@ -1,6 +1,6 @@
 """Does a filter pay? Estimators, rules by hand, and three answers without a model.
 
-    python benchmarks/filter_pays.py [--data DIR] [--seeds 3] [--queries 300]
+    python benchmarks/filter_pays.py [--data DIR] [--seeds 3] [--queries 200]
 
 Each collection is split by query, and every value is of queries that no model has seen. The best
 first k is chosen on the training queries. Each estimator is fitted once for all prices, except the
@@ -294,20 +294,19 @@ def per_query(split, ordered, shown, gains):
     return values.assign(lost=counts["hidden"] / counts["good"])
 
 
-def ways_of(one, split, gains):
+def ways_of(one, split, gains, nothing):
     """Yield the rows of each way to use the scores of an estimator."""
     cut = tuned(one, gains)
     groups, scores, table = split.held_groups, one.held, cut.held_out_
-    shown = {
-        "threshold": cut.predict(scores, groups=groups),
-        "everything": scores,
-        "nothing": np.full(len(scores), -np.inf),
-        "first": first_places(scores, groups, int(table.index[3].split()[1])),
-    }
-    rows = {way: per_query(split, scores, each, gains) for way, each in shown.items()}
+    shown = cut.predict(scores, groups=groups)
+    rows = {"threshold": per_query(split, scores, shown, gains)}
+    if nothing is not None:
+        first = first_places(scores, groups, int(table.index[3].split()[1]))
+        rows["nothing"] = nothing
+        rows["everything"] = per_query(split, scores, scores, gains)
+        rows["first"] = per_query(split, scores, first, gains)
+        rows |= {rule: rows[kept(table, errors)] for rule, errors in RULES.items()}
     yield from rows.items()
-    for rule, errors in RULES.items():
-        yield rule, rows[kept(table, errors)]
 
 
 def measured(splits, seed):
@@ -320,10 +319,12 @@ def measured(splits, seed):
             if price != 1:
                 regressor = scored(models(seed)["LGBMRegressor"], split, price)
                 estimators["LGBMRegressor"] = regressor
+            hidden = np.full(len(split.held_y), -np.inf)
+            nothing = per_query(split, estimators["LGBMRanker"].held, hidden, gains)
             rows = {
                 (name, way): (values, one.seconds)
                 for name, one in estimators.items()
-                for way, values in ways_of(one, split, gains)
+                for way, values in ways_of(one, split, gains, nothing if name in NAMES else None)
             }
             gained = mapped(split.y, gains)
             # A document pays where its expected gain is above 0.
@@ -525,7 +526,7 @@ def what_data_show(options, tables):
 
 
 def main():
-    options, tables, means = arguments(__doc__, seeds=3, queries=300), {}, {}
+    options, tables, means = arguments(__doc__, seeds=3, queries=200), {}, {}
     for collection, splits in COLLECTIONS.items():
         values = pd.concat(measured(splits(options, seed), seed) for seed in range(options.seeds))
         for price, rows in values.groupby("price"):
