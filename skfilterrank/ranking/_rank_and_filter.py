@@ -61,8 +61,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     estimator : estimator
         A classifier (learns which gains are above 0 and scores by their probability), a regressor
         (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
-        LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
-        there are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
+        LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Scores of
+        a ranker that learns only the order do not compare between queries, so one threshold fits
+        those of a classifier, a regressor or ``make_ranker("ordinal")`` better. Where there are
+        scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
     threshold : "tune", "better", float, None or threshold estimator, default="tune"
         "tune" is the best threshold on the score for `measure`; "better" shows everything, nothing
         or the first k instead, unless that threshold is better on held-out queries by a standard
