@@ -237,8 +237,8 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
         whole, pieces = Pieces(), Pieces()
         write(whole)
         with monkeypatch.context() as patch:
-            for of in (module, files):
-                patch.setattr(of, "_CHUNK_ROWS", 7)
+            patch.setattr(module, "_CHUNK_ROWS", 7)
+            patch.setattr(files, "_CHUNK_LINES", 7)
             write(pieces)
         assert len(whole) <= 1
         assert "".join(pieces) == "".join(whole)
