@@ -1363,7 +1363,6 @@ def of_ranker_and_filter(X, y, groups):
             "decision": lambda model: model.decision_function(X, groups=groups),
             "rank": lambda model: model.rank(X, groups=groups),
             "curve": lambda model: getattr(model, "threshold_curve_", None),
-            "fold curves": lambda model: getattr(model, "fold_threshold_curves_", None),
             "cv_results_": lambda model: without_times(model.cv_results_),
             "certificate": lambda model: getattr(model.filter_, "certificate_", None),
         }

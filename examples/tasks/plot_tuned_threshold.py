@@ -3,8 +3,8 @@ Choose a score threshold: what it hides and what it shows
 =========================================================
 
 The higher the threshold, the fewer forbidden documents are shown, and the more
-good ones are hidden. nDCG_f weighs the two. Top: nDCG_f at every threshold, for
-each fold and over all queries; bottom: the shares behind it.
+good ones are hidden. nDCG_f weighs the two. Top: nDCG_f at every threshold;
+bottom: the shares behind it.
 """
 
 import matplotlib.pyplot as plt

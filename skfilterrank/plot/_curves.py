@@ -26,7 +26,7 @@ _SIZE = (6.4, 4.8)  # inches
 
 
 class ThresholdCurveDisplay(Display):
-    """Mean of a measure by filtering threshold, over all queries and for each fold.
+    """Mean of a measure by filtering threshold.
 
     Use :meth:`from_estimator` or :meth:`from_predictions` to make a display.
 
@@ -34,8 +34,6 @@ class ThresholdCurveDisplay(Display):
     ----------
     curve : ThresholdCurve
         Curve over all queries.
-    fold_curves : sequence of ThresholdCurve, default=()
-        Curve of each fold.
     measure_name : str or None, default=None
         Name of the measure for the vertical axis; None takes the measure of the curve.
     threshold : "best", float or None, default="best"
@@ -46,8 +44,6 @@ class ThresholdCurveDisplay(Display):
     ----------
     line_ : matplotlib Line2D
         Line of the curve over all queries.
-    fold_lines_ : list of Line2D
-        Lines of the curves of the folds.
     marked_ : Line2D or None
         Marker of the threshold; it is at the edge if the threshold lies outside of the axes.
     unfiltered_ : Line2D
@@ -69,11 +65,8 @@ class ThresholdCurveDisplay(Display):
     ...     y_true, y_score, groups=groups)
     """
 
-    def __init__(
-        self, curve: ThresholdCurve, *, fold_curves=(), measure_name=None, threshold="best"
-    ):
+    def __init__(self, curve: ThresholdCurve, *, measure_name=None, threshold="best"):
         self.curve = curve
-        self.fold_curves = fold_curves
         self.measure_name = measure_name or curve.measure
         self.threshold = threshold
 
@@ -137,7 +130,7 @@ class ThresholdCurveDisplay(Display):
                 "neither of them."
             )
         cut = getattr(estimator, "filter_", estimator)
-        threshold, folds = cut.threshold_, ()
+        threshold = cut.threshold_
         if X is not None:
             groups = find_groups(groups, y, X)
             if cut is estimator:
@@ -148,7 +141,6 @@ class ThresholdCurveDisplay(Display):
             curve = threshold_curve(y, scores, **params)
         elif hasattr(cut, "threshold_curve_"):
             curve = cut.threshold_curve_
-            folds = getattr(cut, "fold_threshold_curves_", ())
             # A threshold without `threshold_` has its curve over other keys; `level_` is on them.
             threshold = cut.level_ if threshold is None else threshold
         else:
@@ -158,9 +150,7 @@ class ThresholdCurveDisplay(Display):
             )
         if threshold == curve.best_threshold:
             threshold = "best"
-        return cls(curve, fold_curves=folds, measure_name=cut.measure_, threshold=threshold).plot(
-            ax
-        )
+        return cls(curve, measure_name=cut.measure_, threshold=threshold).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -203,14 +193,7 @@ class ThresholdCurveDisplay(Display):
         """
         ax = self._open(ax, _SIZE)
         low, high = self._range()
-        self.fold_lines_ = []
-        for place, fold in enumerate(self.fold_curves):
-            style = {"color": "0.75", "linewidth": 0.8, "zorder": 1}
-            if place == 0:
-                style["label"] = "each fold"
-            self.fold_lines_ += _draw_steps(ax, fold, low, high, style)
-        style = {"color": "C0", "linewidth": 2, "label": "all queries"}
-        (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
+        self.line_ = _draw_steps(ax, self.curve, low, high)
         self.marked_ = self._draw_threshold(ax, low, high)
         level = self.curve.values[-1]
         label = f"nothing hidden: {level:.3f}"
@@ -239,7 +222,7 @@ class ThresholdCurveDisplay(Display):
     def _range(self):
         """Return the lowest and highest score of the horizontal axis, with margins."""
         # The first threshold is infinite, because it hides everything.
-        finite = np.concatenate([each.thresholds[1:] for each in (self.curve, *self.fold_curves)])
+        finite = self.curve.thresholds[1:]
         if not len(finite):
             return -1.0, 1.0
         low, high = finite.min(), finite.max()
@@ -247,7 +230,7 @@ class ThresholdCurveDisplay(Display):
         return float(low - margin), float(high + margin)
 
 
-def _draw_steps(ax, curve, low, high, style):
+def _draw_steps(ax, curve, low, high):
     """Draw a threshold curve as steps between the scores `low` and `high`."""
     # Thresholds fall, and the axis rises.
     thresholds, values = curve.thresholds[::-1], curve.values[::-1]
@@ -257,7 +240,8 @@ def _draw_steps(ax, curve, low, high, style):
     picked = np.union1d(picked, [np.argmax(values), len(thresholds) - 1])
     x = np.concatenate(([low], np.minimum(thresholds[picked], high)))
     values = values[picked]
-    return ax.step(x, np.concatenate((values[:1], values)), where="pre", **style)
+    values = np.concatenate((values[:1], values))
+    return ax.step(x, values, where="pre", color="C0", linewidth=2)[0]
 
 
 # The colours of Okabe and Ito can be distinguished by colour-blind readers; markers help in

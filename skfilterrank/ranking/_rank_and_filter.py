@@ -39,7 +39,6 @@ from skfilterrank.thresholds import (
 _OF_THRESHOLD = (
     "threshold_",
     "threshold_curve_",
-    "fold_threshold_curves_",
     "certificate_",
     "best_score_",
     "held_out_",
@@ -119,8 +118,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     threshold_ : float or None
         Rows with ``score >= threshold_`` are shown, apart from caps; None where each query has its
         own threshold.
-    threshold_curve_, fold_threshold_curves_ : ThresholdCurve, list of ThresholdCurve
-        The measure at every threshold, over all out-of-fold scores and in each fold alone.
+    threshold_curve_ : ThresholdCurve
+        The measure at every threshold, over all out-of-fold scores.
     certificate_ : RiskCertificate
         The guarantee of a CertifiedThreshold; `str` gives it in words.
     best_score_ : float
@@ -141,8 +140,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Name of `measure` with its cut-off.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold "n_queries", "fit_time" and "score_time" in seconds, and "test_score" at the
-        chosen threshold; if it was searched, also "best_threshold" and "best_score" of the fold
-        alone.
+        chosen threshold.
     n_unjudged_ : int
         Number of rows with a NaN label, which are scored but not used for training.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
@@ -230,7 +228,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     filter_: Any
     threshold_: float | Any
     threshold_curve_: Any
-    fold_threshold_curves_: Any
     certificate_: Any
     best_score_: float
     held_out_: Any

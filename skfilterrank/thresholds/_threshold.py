@@ -260,7 +260,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         _warn_if_few_weigh(judged.lists.weights)
         if judged.folds is not None:
-            self._describe_folds(judged, parsed, entries, values)
+            self._describe_folds(judged, values)
         answer = self._compare(judged, parsed, found, entries, values)
         if (table := vars(self).get("held_out_")) is not None:
             kept = None if self.keep_if is None else answer or "threshold"
@@ -316,26 +316,19 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         return answer
 
-    def _describe_folds(self, judged, parsed, entries, values):
-        """Measure each fold of cross-validation, and store its curve."""
-        numbers = np.unique(judged.folds)
-        n_queries = np.empty(len(numbers), dtype=np.int64)
-        found = {"n_queries": n_queries, "test_score": np.empty(len(numbers))}
-        if entries is not None:
-            for name in ("best_threshold", "best_score"):
-                found[name] = np.empty(len(numbers))
-            self.fold_threshold_curves_ = []
-        for place, number in enumerate(numbers):
-            held_out = judged.folds == number
-            weights = None if judged.lists.weights is None else judged.lists.weights[held_out]
-            n_queries[place] = np.count_nonzero(held_out)
-            found["test_score"][place] = mean_over_queries(values[held_out], weights)
-            if entries is not None:
-                curve = ThresholdCurve.of(entries, parsed, held_out)
-                found["best_threshold"][place] = curve.best_threshold
-                found["best_score"][place] = curve.best_value
-                self.fold_threshold_curves_.append(curve)
-        self.fold_results_ = found
+    def _describe_folds(self, judged, values):
+        """Measure each fold of cross-validation at the level that was found."""
+        numbers, of_fold = np.unique(judged.folds, return_inverse=True)
+        weights = judged.lists.weights
+        self.fold_results_ = {
+            "n_queries": np.bincount(of_fold),
+            "test_score": np.array(
+                [
+                    mean_over_queries(values[own], None if weights is None else weights[own])
+                    for own in (judged.folds == number for number in numbers)
+                ]
+            ),
+        }
 
     # Serving.
 

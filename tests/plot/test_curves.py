@@ -54,23 +54,15 @@ def test_the_line_has_the_value_of_each_threshold():
 
 
 @pytest.mark.slow
-def test_the_curve_of_an_estimator_and_of_its_folds(model):
+def test_the_curve_of_an_estimator(model):
     display = ThresholdCurveDisplay.from_estimator(model)
-    pairs = [
-        (display.line_, model.threshold_curve_),
-        *zip(display.fold_lines_, model.fold_threshold_curves_, strict=True),
-    ]
-    assert len(pairs) == 4
-    for line, curve in pairs:
-        x, y = line.get_data()
-        np.testing.assert_array_equal(x[1:-1], curve.thresholds[:0:-1])
-        np.testing.assert_array_equal(y[1:], curve.values[::-1])
+    x, y = display.line_.get_data()
+    np.testing.assert_array_equal(x[1:-1], model.threshold_curve_.thresholds[:0:-1])
+    np.testing.assert_array_equal(y[1:], model.threshold_curve_.values[::-1])
     assert display.marked_.get_xdata()[0] == model.threshold_
     assert display.marked_.get_ydata()[0] == model.threshold_curve_.best_value
     assert display.ax_.get_ylabel() == "mean nDCG_f@3"
     assert display.figure_ is display.ax_.figure
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels[:2] == ["each fold", "all queries"]  # the folds share one entry
 
 
 @pytest.mark.parametrize(
@@ -154,7 +146,6 @@ def test_other_rows_and_the_threshold_that_is_used(how):
     groups = groups + 1000  # other queries than those of fit
     display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
     assert_marks_what_is_shown(display, model, X, y, groups)
-    assert display.fold_lines_ == []
     by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
     again = ThresholdCurveDisplay.from_estimator(model, X, by_qid)
     np.testing.assert_array_equal(again.curve.values, display.curve.values)
@@ -188,7 +179,6 @@ def test_a_threshold_is_drawn_as_a_model_is():
     model = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
     display = ThresholdCurveDisplay.from_estimator(model)
     assert display.marked_.get_xdata() == [model.threshold_]
-    assert display.fold_lines_ == []
     again = ThresholdCurveDisplay.from_estimator(
         model, pd.DataFrame({"s": scores}), y, groups=groups
     )

@@ -105,7 +105,7 @@ class TestRankAndFilter:
         certificate = only(model.certificate_)
         assert certificate.exact is exact
         assert certificate.n_queries == n_queries
-        assert len(model.fold_threshold_curves_) == n_splits
+        assert len(model.cv_results_["n_queries"]) == n_splits
         assert ("approximately at most 0.15" in certificate.text) is not exact
         assert not certificate.assumes_unseen
         assert "if the estimator" not in certificate.text

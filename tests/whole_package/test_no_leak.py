@@ -67,7 +67,6 @@ def of_filter(threshold="tune", splits="whole", **params):
         found["cv"] = model.cv_results_["test_score"]
         if hasattr(model, "threshold_curve_"):
             found["values"] = model.threshold_curve_.values
-            found["folds"] = [curve.values for curve in model.fold_threshold_curves_]
         return found
 
     return held_out
