@@ -122,7 +122,7 @@ def print_comparisons(values, n_predicted, how, report, format, out):
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
     }
     if report is not None:
-        report(comparisons, n_predicted, how["alpha"], how["random_state"], progress())
+        report(comparisons, n_predicted, how["alpha"], how["random_state"])
     if format in PAPER_FORMATS:
         with opened(out, format) as write:
             write(comparison_table(comparisons, format=format, name="run"))

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 import sys
 from pathlib import Path
@@ -120,8 +119,6 @@ def test_names_that_a_page_would_obey_or_hide():
     for name in ("עברית-1", codes):
         assert f"<bdi>{name}</bdi>" in text
     assert re.search(f"<h4><bdi>[^<]*</bdi> against <bdi>{re.escape(codes)}</bdi></h4>", text)
-    # Attributes hold no elements.
-    assert re.search(f'aria-label="[^"<]*\u2068{re.escape(codes)}\u2069', text)
 
 
 def test_it_is_well_formed(shared):
@@ -154,7 +151,7 @@ def test_names_that_are_no_formulas_and_no_latin():
     text, page = compared("qrels", *names)
     for name in names:
         assert name in [row[0] for row in page.table("Mean ndcg_f@3")]
-        assert f">{name}</text>" in text
+        assert any(name in drawn for drawn in re.findall("<text.*?>(.*?)</text>", text))
 
 
 def test_no_window_is_asked_for():
@@ -164,12 +161,12 @@ def test_no_window_is_asked_for():
 
     mpl.use("template")  # stands for one that opens windows
     before = plt.get_fignums()
-    compared("qrels", "good", "filtered", measures="ap")
+    compared(measures="ap")
     assert (mpl.get_backend(), plt.get_fignums()) == ("agg", before)
 
 
 def test_the_same_input_gives_the_same_file():
-    write_values("values", {"a": [0.5, 0.25, 1], "b": [0.25, 0.5, 0.75]})
+    write_values("values", {"a": [0.5, 0.25, 1], "b": [0.25, 0.5, 0.75], "c": [0, 0, 0.5]})
     first, again = (compared("values")[0] for _ in range(2))
     assert first == again
     assert "<svg" in first
@@ -266,23 +263,25 @@ def test_labels_of_machines_are_named():
 
 
 @pytest.mark.usefixtures("not_drawn")
-def test_many_pairs_are_cut_and_any_two_can_be_chosen():
+def test_many_runs_are_cut():
     rng = np.random.RandomState(0)
-    write_values("values", {f"r{number}": rng.rand(3) for number in range(22)})
+    write_values("values", {f"r{number}": rng.rand(3) for number in range(26)})
     text, page = compared("values")
-    assert "Here are 190 of 231 pairs, those of the 20 best runs; skfilterrank" in page.text
-    assert "Here are 10 of 231 pairs, those of the 5 best runs." in page.text
-    assert len(page.table("Pairs of runs")) == 191
+    assert "Here are 200 of 325 pairs, those that tell most; skfilterrank compare" in page.text
+    assert "Here are 10 of 325 pairs, those that tell most" in page.text
+    assert len(page.table("Pairs of runs")) == 201
     assert len(re.findall('<section class="pair"', text)) == 10
-    (box,) = [attrs for _, attrs in page.attributes if attrs.get("class") == "any"]
-    assert box["data-measure"] == "ap"
-    (data,) = [
-        json.loads(attrs["data-report"]) for _, attrs in page.attributes if "data-report" in attrs
-    ]
-    (measure,) = data["measures"]
-    assert measure["systems"] == [f"r{number}" for number in range(22)]
-    assert len(measure["p"]) == len(measure["first"]) == 231
-    assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 22
+    assert len(page.table("Every run against every other")) == 26
+    assert "The table has the 25 best runs." in page.text
+
+
+@pytest.mark.usefixtures("not_drawn", "contradicting")
+def test_the_heat_map_has_numbers():
+    rows = compared("values", test="sign")[1].table("Every run against every other")
+    assert rows == [["", "lucky", "steady"], ["lucky", "", "-0.818*"], ["steady", "+0.818*", ""]]
+    text, page = compared("values")
+    assert page.table("Every run against every other")[1] == ["lucky", "", "+0.073"]
+    assert "background:rgba(0, 114, 178, 0.75)" in text  # the greatest advantage
 
 
 @pytest.mark.usefixtures("not_drawn")
@@ -320,8 +319,6 @@ def test_two_equal_runs():
     assert "have equal values for every query, so no test can tell them apart." in page.text
     assert "is not significantly better" not in page.text
     assert not any("on each query" in each["caption"] for each in page.tables)
-    # Of the pair there is no picture: the only one is of all runs.
-    assert [tag for tag, _ in page.attributes].count("figure") == 1
 
 
 @pytest.mark.usefixtures("not_drawn")
@@ -357,7 +354,7 @@ def test_measures_of_which_less_is_better_are_turned():
     values = pd.DataFrame([[1.0, 3.0], [2.0, 2.0]])
     scores = SystemScores(values.to_numpy(), systems=["a", "b"], measure="forbidden@3")
     found = {"forbidden@3": compare_systems(scores)}
-    write_report("r.html", {}, found, {}, alpha=0.05, random_state=0, verbose=False)
+    write_report("r.html", {}, found, {}, alpha=0.05, random_state=0)
     _, page = read()
     rows = page.table("forbidden@3 on each query")
     assert sorted(row[1:4] for row in rows[1:]) == [

@@ -74,9 +74,9 @@ def _draw(path):
 def _report(path):
     # Equal runs, of which there is a picture of all of them alone.
     found = {"ap": compare_systems(SystemScores(np.ones((4, 2)), measure="ap", systems="abcd"))}
-    drawn = mock.Mock(svg='<svg width="72.0pt" height="72.0pt"></svg>')
+    drawn = '<svg width="72.0pt" height="72.0pt"></svg>'
     with mock.patch.object(report, "draw", return_value=drawn):
-        report.write_report(path, {}, found, None, alpha=0.05, random_state=0, verbose=False)
+        report.write_report(path, {}, found, None, alpha=0.05, random_state=0)
 
 
 # Everything that the package writes, by the end of the file's name.

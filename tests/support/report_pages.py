@@ -114,5 +114,5 @@ def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="emp
     }
     html = options.get("html", "r.html")
     options = {"test": test, "baseline": baseline} | options
-    report.write_report(html, options, found, n_predicted, 0.05, random_state=0, verbose=False)
+    report.write_report(html, options, found, n_predicted, 0.05, random_state=0)
     return read(html)
