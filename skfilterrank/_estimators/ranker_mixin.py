@@ -47,6 +47,9 @@ class RankerMixin:
         Whether scores of rankers fitted on different rows are comparable, as probabilities and
         expected gains are. Otherwise the scores of each fold are rescaled to those of the final
         model.
+    scores_are_gains : bool, default=False
+        Whether scores are expected gains, so that a document pays where its score is above 0.
+        :class:`RankAndFilter` then compares its threshold with hiding what is below 0, too.
     takes_unjudged : bool, default=False
         Whether `fit` accepts NaN labels. Otherwise the estimators around it leave such rows out.
     fitted_with_groups_ : bool, default=True
@@ -94,6 +97,7 @@ class RankerMixin:
     ranking_target = "gain"
     needs_groups = False
     has_fixed_scale = False
+    scores_are_gains: Any = False
     takes_unjudged = False
     fitted_with_groups_ = True
 

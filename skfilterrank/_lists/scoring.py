@@ -312,7 +312,9 @@ def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[fl
     """Compute the interval of a mean of n values with a standard error; NaN for a single value."""
     if n < 2:
         return math.nan, math.nan
-    half = error * _student_t().ppf(0.5 + confidence / 2, n - 1)
+    from scipy.special import stdtrit  # measures need no scipy
+
+    half = error * stdtrit(n - 1.0, 0.5 + confidence / 2)
     return float(mean - half), float(mean + half)
 
 
@@ -322,14 +324,9 @@ def t_test(mean: float, error: float, n: int) -> float:
         return math.nan
     if not error:
         return 0.0
-    return float(2 * _student_t().sf(abs(mean / error), n - 1))
+    from scipy.special import stdtr
 
-
-def _student_t():
-    # Imported here, because it takes longer than all other imports and measures do not need it.
-    from scipy import stats
-
-    return stats.t
+    return float(2 * stdtr(n - 1.0, -abs(mean / error)))
 
 
 # Every float64 is a whole multiple of 2**-1074.

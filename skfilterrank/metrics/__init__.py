@@ -31,6 +31,7 @@ from skfilterrank.metrics._filtering import (
     forbidden_at_k,
     udcg_score,
 )
+from skfilterrank.metrics._filtering import false_rejects_of_first as false_rejects_of_first
 from skfilterrank.metrics._informativeness import query_informativeness
 from skfilterrank.metrics._lexicographic import (
     lexiprecision_score,

@@ -9,7 +9,7 @@ import numpy as np
 
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.checks import check_number
-from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
+from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, log_discount, ratio
 from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
@@ -147,6 +147,10 @@ def any_forbidden_at_k(block: ListBlock, k):
 def false_reject_rate(block: ListBlock, k):
     """Share of the good documents (gain above 0) that are filtered out.
 
+    See Also
+    --------
+    rank_filter_report : Has ``false_reject_rate@k``, of the good ones among a ranker's first k.
+
     Notes
     -----
     "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
@@ -168,6 +172,21 @@ def false_reject_rate(block: ListBlock, k):
     good = block.gains > 0
     rejected = good & (block.sort_key == np.inf)
     return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
+
+
+def false_rejects_of_first(ranking: RankedLists, scores, k: int) -> np.ndarray:
+    """Compute false_reject_rate@k of each query, NaN where it has no good document to lose.
+
+    Of the good documents among the first k of a ranking, it is the share with a score of -inf. If a
+    tie crosses place k, the mean numbers over the tied orders are divided.
+    """
+    hidden = np.isneginf(scores)
+
+    def rejects(block):
+        lost = block.relevant * ranking.index.take(hidden, block.layout, False)
+        return ratio(*(block.ranked(each, k).sum(axis=1) for each in (lost, block.relevant)))
+
+    return ranking.per_query(rejects)
 
 
 @declare_measure(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._time_series_split import TIME, order_of_queries
+from skfilterrank.ranking._training_rows import resolve_target
 
 
 def is_prefit(cv) -> bool:
@@ -35,12 +36,26 @@ def has_fixed_scale(estimator) -> bool:
     Probabilities and predicted gains have the scale of the target. A ranker's loss depends only on
     the order within queries, so the scale of its scores is arbitrary.
     """
-    final = final_step(estimator)
-    while isinstance(final, BaseSearchCV):
-        final = final_step(final.estimator)
+    final = _searched(estimator)
     if isinstance(final, RankerMixin):
         return final.has_fixed_scale
     return is_classifier(final) or group_parameter(final) is None
+
+
+def scores_are_gains(estimator, target="auto") -> bool:
+    """Tell if scores are expected gains, as those of a regressor of the gain are."""
+    final = _searched(estimator)
+    if resolve_target(final, target) != "gain":
+        return False
+    return final.scores_are_gains if isinstance(final, RankerMixin) else is_regressor(final)
+
+
+def _searched(estimator):
+    """Return the last step of an estimator, and of what a search searches."""
+    final = final_step(estimator)
+    while isinstance(final, BaseSearchCV):
+        final = final_step(final.estimator)
+    return final
 
 
 class OutOfFold(NamedTuple):

@@ -31,7 +31,7 @@ from skfilterrank.ranking._held_out_sets import (
     held_out_rows,
     warn_unless_stopped_by,
 )
-from skfilterrank.ranking._out_of_fold import has_fixed_scale
+from skfilterrank.ranking._out_of_fold import has_fixed_scale, scores_are_gains
 from skfilterrank.ranking._training_rows import prepare_rows
 
 
@@ -142,6 +142,11 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     def has_fixed_scale(self) -> bool:  # type: ignore[override]  # the estimator decides
         """True where scores keep their scale when the estimator is fitted on other rows."""
         return has_fixed_scale(self.estimator)
+
+    @property
+    def scores_are_gains(self) -> bool:
+        """True where the estimator is a regressor of the gain."""
+        return scores_are_gains(self.estimator)
 
     @all_or_nothing
     def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:

@@ -22,7 +22,13 @@ from skfilterrank._lists.scoring import QueryWeight, query_weights
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold, split_rows
+from skfilterrank.ranking._out_of_fold import (
+    check_inner,
+    is_prefit,
+    out_of_fold,
+    scores_are_gains,
+    split_rows,
+)
 from skfilterrank.ranking._time_series_split import Times
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
@@ -126,14 +132,17 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         The measure of the out-of-fold scores at the chosen threshold, negated where lower is
         better. It is optimistic for new queries where the threshold was chosen on these scores.
     held_out_ : DataFrame
-        The measure of held-out queries by the threshold and by three answers that need no model, as
-        in :class:`skfilterrank.thresholds.TunedThreshold`. `fit` warns unless the threshold is
-        better than each of them by a standard error of the difference. Not set with a
+        The measure of held-out queries by the threshold and by answers that need none, with paired
+        differences and intervals, as in :class:`skfilterrank.thresholds.TunedThreshold`; "hide
+        below 0" is among them if the estimator is a regressor of the gain. `fit` warns unless the
+        threshold is better than each of the others by a standard error of the difference. Not set
+        with a
         CertifiedThreshold, nor where `threshold` is None, a number or a FixedThreshold.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, and the
-        values of `held_out_`; with "better" also which answer was kept. Not set where `threshold`
-        is None, a number or a FixedThreshold; without held-out values with a CertifiedThreshold.
+        values of `held_out_`, as in :class:`skfilterrank.thresholds.TunedThreshold`; with "better"
+        also which answer was kept. Not set where `threshold` is None, a number or a FixedThreshold;
+        without held-out values with a CertifiedThreshold.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Quantiles (5 % and 95 %) of the sizes of the lists on which the threshold was chosen.
     measure_ : str
@@ -459,7 +468,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _cut(self, threshold, rows, tuning, more, query_weight):
         """Fit the threshold on out-of-fold scores, and note the results of the folds."""
         try:
-            threshold.fit_judged(_judged_scores(rows, tuning, more, query_weight))
+            judged = _judged_scores(rows, tuning, more, query_weight)
+            are_gains = not more.shape[1] and scores_are_gains(self.estimator, self.target)
+            threshold.fit_judged(replace(judged, are_gains=are_gains))
         except ValueError as error:
             if threshold.is_calibrated and tuning.times:
                 n_queries = tuning.lists.n_queries
@@ -551,6 +562,22 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if not count_rows(X):
             return np.empty(0, dtype=np.int64)
         return self._filtered("rank", X, groups)
+
+    def answers(self, X, groups=None) -> dict[str, np.ndarray]:
+        """Return what the answers without a threshold show of new rows.
+
+        Parameters
+        ----------
+        X, groups
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows,), dtype float64
+            Scores, -inf where an answer hides the row, as :meth:`TunedThreshold.answers` gives
+            them; :func:`skfilterrank.metrics.rank_filter_report` compares them.
+        """
+        return self._filtered("answers", X, groups)
 
     def why_hidden(self, X, groups) -> np.ndarray:
         """Say why each row of whole lists is hidden, as thresholds say it."""

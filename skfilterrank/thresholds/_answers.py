@@ -1,19 +1,23 @@
-"""Comparison of a threshold with three answers that need no model, on held-out queries."""
+"""Comparison of a threshold with answers that need no threshold, on held-out queries."""
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places
-from skfilterrank._lists.scoring import mean_and_error, mean_over_queries
+from skfilterrank._lists.scoring import mean_and_error, mean_over_queries, t_interval
 from skfilterrank._lists.ties import value_tolerance
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning
+from skfilterrank.metrics import false_rejects_of_first
 from skfilterrank.thresholds._cuts import ByPlace, Caps
 from skfilterrank.thresholds._judged_scores import JudgedScores, values_shown
 
-EVERYTHING, NOTHING, FIRST = "everything", "nothing", "first"
+EVERYTHING, NOTHING, FIRST, BELOW = "everything", "nothing", "first", "hide below 0"
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
+COLUMNS = ["value", "difference", "error", "low", "high"]
+# Level of the intervals of differences.
+CONFIDENCE = 0.95
 # Largest number of queries that are compared: more would hardly change the standard errors.
 _MOST_COMPARED = 10_000
 
@@ -37,8 +41,8 @@ def compared(
     Returns
     -------
     table : DataFrame
-        Mean "value" of the threshold and of each answer, "difference" of the threshold to it, and
-        its standard "error".
+        Mean "value" of the threshold and of each answer, "difference" of the threshold to it, its
+        standard "error", and "low" and "high" of its interval.
     level : float
         Level of places (-1, -2, ...) down to which the first documents are best shown.
     """
@@ -47,26 +51,33 @@ def compared(
         judged, values = judged.take(np.flatnonzero(some)), values[:_MOST_COMPARED]
     # Places of tied rows must not depend on the order of the input.
     judged = judged.in_order()
-    ranked = judged.scores > -np.inf
-    shown = ranked if most is None else ranked & (places(judged.scores, judged.index) < most)
-    answers = dict(
-        zip(
-            (EVERYTHING, NOTHING),
-            values_shown(judged.lists, parsed, shown, np.zeros(len(shown), dtype=bool)),
-        )
-    )
+    names = [EVERYTHING, NOTHING, *([BELOW] if judged.are_gains else [])]
+    shown = (shown_by(name, judged.scores, judged.index, most) for name in names)
+    answers = dict(zip(names, values_shown(judged.lists, parsed, *shown)))
     first, level = _of_first(judged, parsed, most)
     k = min(max(-level, 0), int(judged.index.sizes.max()))
     answers[f"{FIRST} {k:.0f}"] = first
     weights = judged.lists.weights
-    rows = {"threshold": (mean_over_queries(values, weights), np.nan, np.nan)}
+    rows = {"threshold": (mean_over_queries(values, weights), *[np.nan] * 4)}
     for name, others in answers.items():
         differences, of_units = judged.by_cluster(values - others)
         differences[np.abs(differences) <= value_tolerance(others)] = 0.0
-        mean, error, *_ = mean_and_error(differences, of_units)
-        rows[name] = mean_over_queries(others, weights), mean, error
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "difference", "error"])
+        mean, error, n = mean_and_error(differences, of_units)
+        interval = t_interval(mean, error, n, CONFIDENCE)
+        rows[name] = mean_over_queries(others, weights), mean, error, *interval
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS)
     return table.rename_axis("answer"), level
+
+
+def shown_by(answer: str, scores, index, most: int | None) -> np.ndarray:
+    """Return a mask of the rows that an answer shows: at most `most` documents of each query."""
+    k = np.inf if most is None else most
+    if answer == NOTHING:
+        k = 0
+    elif answer.startswith(FIRST):
+        k = min(k, int(answer.removeprefix(FIRST)))
+    lowest = 0.0 if answer == BELOW else -np.inf
+    return (scores > -np.inf) & (scores >= lowest) & (places(scores, index) < k)
 
 
 def _of_first(judged, parsed, most):
@@ -90,8 +101,8 @@ def held_out_values(judged: JudgedScores, cut, keys, entries) -> np.ndarray:
 
 
 def better_answer(table: pd.DataFrame) -> str | None:
-    """Return the best answer unless the threshold beats it by a standard error; else None."""
-    answers = table.iloc[1:]
+    """Return the best answer without a model unless the threshold beats it by a standard error."""
+    answers = table.drop(index=["threshold", BELOW], errors="ignore")
     place = int(answers["value"].to_numpy().argmax())
     difference, error = answers[["difference", "error"]].to_numpy()[place]
     pays = difference > error or not (difference or error)
@@ -117,19 +128,32 @@ def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
     )
 
 
-def shown_in_words(gains: np.ndarray, shown: np.ndarray) -> str:
-    """Say which share of the documents a mask shows, and of the good and the forbidden ones."""
+def shown_in_words(judged: JudgedScores, shown: np.ndarray, k: int | None) -> str:
+    """Say which share of the documents a mask shows, and of the good and the forbidden ones.
+
+    With a number k, false_reject_rate@k follows.
+    """
+    gains = judged.gains
     kinds = {"documents": np.ones(len(gains), dtype=bool), "good ones": gains > 0}
     kinds["forbidden ones"] = gains < 0
-    return "shows " + ", ".join(
+    words = "shows " + ", ".join(
         f"{100 * shown[rows].mean():.0f} % of the {kind}"
         for kind, rows in kinds.items()
         if rows.any()
     )
+    if k is None:
+        return words
+    lost = false_rejects_of_first(judged.lists, np.where(shown, 0.0, -np.inf), k)
+    lost = mean_over_queries(lost, judged.lists.weights)
+    told = f"{words}; hides {100 * lost:.0f} % of the good ones among the first {k}"
+    return words if np.isnan(lost) else told
 
 
 def compared_in_words(table: pd.DataFrame, measure: str, kept: str | None) -> str:
     """Say the values of the threshold and of the answers, and which was kept if one was chosen."""
     own, *others = (f"{name} {value:.3f}" for name, value in table["value"].items())
-    words = f"; {measure} of held-out queries: {own}, {', '.join(others)}"
+    numbers = table[["difference", "low", "high"]].iloc[1:].itertuples(index=False)
+    gains = ("{:+.3f}, {:+.3f} to {:+.3f}".format(*each) for each in numbers)
+    words = ", ".join(f"{other} ({gain})" for other, gain in zip(others, gains))
+    words = f"; {measure} of held-out queries: {own}, {words}"
     return words if kept is None else f"{words}; kept: {kept}"

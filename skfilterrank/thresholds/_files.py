@@ -12,6 +12,7 @@ from skfilterrank._files import states
 from skfilterrank._files.states import array
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.thresholds._answers import COLUMNS
 from skfilterrank.thresholds._certificate import (
     UNSEEN,
     Condition,
@@ -226,7 +227,7 @@ def _calibration_from_json(state):
 def _held_out_from_json(rows):
     """Make the table of answers from rows of names and numbers."""
     names, *columns = zip(*rows)
-    numbers = dict(zip(("value", "difference", "error"), map(array, columns)))
+    numbers = dict(zip(COLUMNS, map(array, columns)))
     return pd.DataFrame(numbers, index=pd.Index(names, name="answer"))
 
 

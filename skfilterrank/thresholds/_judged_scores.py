@@ -60,6 +60,8 @@ class JudgedScores:
         Name of a cluster, such as "user"; None where no clusters were given.
     watches_scale : bool
         True if later scores must be on the scale of these.
+    are_gains : bool
+        True if the scores are expected gains.
     """
 
     lists: RankedLists
@@ -70,6 +72,7 @@ class JudgedScores:
     names: tuple[np.ndarray, np.ndarray] | None = None
     unit: str | None = None
     watches_scale: bool = True
+    are_gains: bool = False
 
     @property
     def gains(self) -> np.ndarray:

@@ -27,6 +27,7 @@ from skfilterrank.thresholds._answers import (
     compared,
     compared_in_words,
     held_out_values,
+    shown_by,
     shown_in_words,
     warn_of_answer,
 )
@@ -255,7 +256,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         judged, found, entries = self._find_level(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
         shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
-        self._describe(judged, shown)
+        self._describe(judged, shown, parsed.k)
         (values,) = values_shown(judged.lists, parsed, self.cut_.measured(shown))
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         _warn_if_few_weigh(judged.lists.weights)
@@ -282,10 +283,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.level_ = cut.best_level(judged, found.keys, entries, None)
         return judged, found, entries
 
-    def _describe(self, judged, shown):
+    def _describe(self, judged, shown, k):
         """Note the scores and what is shown of them, with which `check` compares new ones."""
         self.threshold_ = self.level_ if self.cut_.is_score else None
-        self.summary_ = shown_in_words(judged.gains, shown > -np.inf)
+        self.summary_ = shown_in_words(judged, shown > -np.inf, k)
         sizes = scored_sizes(judged.scores, judged.index)
         self.calibration_ = Calibration.of(
             judged.scores, shown > -np.inf, sizes, has_scale=judged.watches_scale
@@ -311,7 +312,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         given = judged.scores, judged.more, judged.index
         found = self.cut_.capped(self.cut_.served_keys(*given), judged.index, self.caps_)
         shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
-        self._describe(judged, shown)
+        self._describe(judged, shown, parsed.k)
         (values,) = values_shown(judged.lists, parsed, shown > -np.inf)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         return answer
@@ -331,6 +332,47 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         }
 
     # Serving.
+
+    def answers(self, scores, groups=None) -> dict[str, np.ndarray]:
+        """Return what the answers without a threshold of `held_out_` show of new lists.
+
+        Parameters
+        ----------
+        scores, groups
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows,), dtype float64
+            The scores, -inf where an answer hides the row: "everything" and "nothing", and if the
+            threshold has a `held_out_`, the other rows of this table. Of equal scores at the end of
+            the first k, those of the first rows are shown.
+
+        Examples
+        --------
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.metrics import rank_filter_report
+        >>> from skfilterrank.thresholds import TunedThreshold
+        >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        >>> old, new = groups < 200, groups >= 200
+        >>> cut = TunedThreshold("ndcg_f@3").fit(scores[old], y[old], groups=groups[old])
+        >>> shown = {"threshold": cut.predict(scores[new], groups[new])}
+        >>> shown |= cut.answers(scores[new], groups[new])
+        >>> report = rank_filter_report(y[new], shown, groups=groups[new], baseline="threshold")
+        >>> report[["ndcg_f@3", "difference", "difference_low"]].round(2).iloc[:3]
+                    ndcg_f@3  difference  difference_low
+        system
+        threshold       0.84         NaN             NaN
+        everything      0.80       -0.04           -0.08
+        nothing         0.23       -0.61           -0.70
+        """
+        scores, _, index = self._checked(scores, groups)
+        if index is None:
+            index = self._queries_of(scores, groups, len(scores), is_known=self.fitted_with_groups_)
+        table = vars(self).get("held_out_")
+        names = [EVERYTHING, NOTHING] if table is None else table.index[1:]
+        shown = {name: shown_by(name, scores, index, self.caps_.most) for name in names}
+        return {name: np.where(rows, scores, -np.inf) for name, rows in shown.items()}
 
     def predict(self, scores, groups=None) -> np.ndarray:
         """Return each score, -inf where the row is hidden.
@@ -708,12 +750,16 @@ class Threshold(BaseThreshold):
     best_score_ : float
         The measure of the rows of `fit`, negated if lower is better; optimistic for new queries.
     held_out_ : DataFrame
-        Mean "value" of held-out queries by the threshold and by three answers that need no model
-        ("everything", "nothing" and "first k"), the "difference" to each, and its standard "error".
-        Of at most 10,000 queries; not set for a single one.
+        Mean "value" of held-out queries by the threshold and by answers that need none
+        ("everything", "nothing", "first k", and if scores are expected gains, as within a
+        RankAndFilter of a regressor, "hide below 0"). Beside it stand the "difference" of the
+        threshold to each, its standard "error", and "low" and "high" of its interval (95 %,
+        Student's t), paired by query or cluster. Of at most 10,000 queries; not set for a single
+        one.
     summary_ : str
-        A line with the shares of documents, good ones and forbidden ones that are shown, and the
-        values of `held_out_`. With ``keep_if="better"`` also which answer was kept.
+        A line with the shares of documents, good ones and forbidden ones that are shown, with
+        ``false_reject_rate@k`` of :func:`skfilterrank.metrics.rank_filter_report` if `measure` has
+        a cut-off, and with `held_out_`. With ``keep_if="better"`` also which answer was kept.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles.
     calibration_ : Calibration

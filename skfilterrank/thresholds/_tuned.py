@@ -229,13 +229,16 @@ class TunedThreshold(BaseThreshold):
         The measure at the threshold, negated if lower is better; optimistic for new queries.
     held_out_ : DataFrame
         Mean "value" of held-out queries, whose levels were chosen on other queries, and that of
-        three answers that need no model: show everything (that `max_shown` leaves), nothing, and
-        the first k. "difference" is that of the threshold to each, and "error" its standard error.
-        `fit` warns unless the threshold beats the best of them by that. Of at most 10,000 queries;
-        not set for a single one.
+        answers that need no threshold: show "everything" (that `max_shown` leaves), "nothing", the
+        "first k", and if scores are expected gains, as within a RankAndFilter of a regressor, "hide
+        below 0". "difference" is that of the threshold to each, "error" its standard error, and
+        "low" and "high" its interval (95 %, Student's t), paired by query or cluster. `fit` warns
+        unless the threshold beats the best of the first three by a standard error. Of at most
+        10,000 queries; not set for a single one.
     summary_ : str
-        A line with the shares of documents, good ones and forbidden ones that are shown, and the
-        values of `held_out_`. With ``keep_if="better"`` also which answer was kept.
+        A line with the shares of documents, good ones and forbidden ones that are shown, with
+        ``false_reject_rate@k`` of :func:`skfilterrank.metrics.rank_filter_report` if `measure` has
+        a cut-off, and with `held_out_`. With ``keep_if="better"`` also which answer was kept.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes, and `check` too.
     calibration_ : Calibration

@@ -3,14 +3,17 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.metrics import ndcg_f_score, rank_filter_report
+from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
@@ -20,6 +23,7 @@ from skfilterrank.thresholds import (
 )
 
 NO = -np.inf
+GAINED = ["difference", "low", "high"]
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +155,78 @@ def test_a_summary_in_a_line(data):
     model = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
     shown, values = scores >= model.threshold_, model.held_out_["value"]
     shares = [100 * np.mean(shown[rows]) for rows in (slice(None), y > 0, y < 0)]
-    assert model.summary_ == (
-        "shows {:.0f} % of the documents, {:.0f} % of the good ones, {:.0f} % of the forbidden "
-        "ones; ndcg_f@3 of held-out queries: threshold {:.3f}, everything {:.3f}, nothing {:.3f}, "
-        f"{values.index[3]} {{:.3f}}"
-    ).format(*shares, *values)
+    report = rank_filter_report(
+        y, {"f": np.where(shown, scores, NO), "r": scores}, groups=groups, rankings={"f": "r"}
+    )
+    shares.append(100 * report.loc["f", "false_reject_rate@3"])
+    interval = "({:+.3f}, {:+.3f} to {:+.3f})"
+    others = ", ".join(
+        f"{name} {value:.3f} " + interval.format(*model.held_out_.loc[name, GAINED])
+        for name, value in values.iloc[1:].items()
+    )
+    assert (
+        model.summary_
+        == (
+            "shows {:.0f} % of the documents, {:.0f} % of the good ones, {:.0f} % of the forbidden "
+            "ones; hides {:.0f} % of the good ones among the first 3; "
+            "ndcg_f@3 of held-out queries: threshold {:.3f}, "
+        ).format(*shares, values.iloc[0])
+        + others
+    )
+
+
+def test_differences_have_paired_intervals(data):
+    _, y, groups, _ = data
+    # All rows have one score, so that showing everything is best in each fold.
+    good = np.where(y < 0, 1, y)
+    table = TunedThreshold().fit(np.zeros(len(y)), good, groups, clusters=groups // 2).held_out_
+    # Two queries are a cluster.
+    values = ndcg_f_score.per_query(good, np.zeros(len(y)), groups=groups)
+    interval = stats.ttest_1samp(values.reshape(-1, 2).mean(axis=1), 0).confidence_interval()
+    np.testing.assert_allclose(table.loc["nothing", ["low", "high"]].astype(float), interval)
+    assert table.loc["everything", GAINED].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "are_gains"),
+    [
+        (Ridge(), True),
+        (make_ranker("mse"), True),
+        (GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]}, cv=GroupKFold(2)), True),
+        (LogisticRegression(), False),
+        (make_ranker("ordinal"), False),
+        (make_ranker("bce"), False),
+    ],
+)
+def test_gains_are_compared_with_hiding_below_0(data, estimator, are_gains):
+    X, y, groups, _ = data
+    y = pd.Series(y, index=pd.Index(groups, name="qid"))
+    model = RankAndFilter(estimator, measure="ndcg_f@3", cv=2).fit(X, y)
+    assert ("hide below 0" in model.held_out_.index) == are_gains
+    target = RankAndFilter(estimator, measure="ndcg_f@3", cv=2, target="binary")
+    if are_gains:
+        assert "hide below 0" not in target.fit(X, y).held_out_.index
+
+
+def test_answers_show_of_new_rows_what_they_are_called(data):
+    X, y, groups, _ = data
+    old, new = groups < 200, groups >= 200
+    model = RankAndFilter(Ridge(), TunedThreshold(max_shown=2), measure="ndcg_f@3")
+    model.fit(X[old], y[old], groups=groups[old])
+    found = model.answers(X[new], groups=groups[new])
+    assert list(found) == model.held_out_.index[1:].tolist()
+    ranked = model.estimator_.predict(X[new])
+    place = pd.Series(-ranked).groupby(groups[new]).rank(method="first").to_numpy()
+    (first,) = (name for name in found if name.startswith("first"))
+    for name, shown in {
+        "everything": place <= 2,
+        "nothing": place < 0,
+        "hide below 0": (place <= 2) & (ranked >= 0),
+        first: place <= min(2, int(first.split()[1])),
+    }.items():
+        np.testing.assert_array_equal(found[name], np.where(shown, ranked, NO))
+    # Thresholds that are not compared have no first k.
+    assert list(FixedThreshold(0.5).fit().answers([1.0, 0.2])) == ["everything", "nothing"]
 
 
 def test_a_summary_says_what_was_kept(data):
