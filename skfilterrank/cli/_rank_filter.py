@@ -3,7 +3,6 @@
 import sys
 import warnings
 from dataclasses import replace
-from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import printable, progress_bar
 from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import (
     LOSSES,
     RankAndFilter,
@@ -38,8 +38,7 @@ from skfilterrank.thresholds import (
 # Thresholds with a curve that can be drawn.
 WITH_CURVE = ("tune", "first_k")
 _FOLDS = 5
-_RANK_ONLY = "rank-only ({})"
-_HEAD = ["", "nDCG_f", "95 % CI", "nDCG_0", "nDCG_min", "forbid %", "lost %", "empty %"]
+_HEAD = ["", "nDCG_f", "95 % CI", "forbid %", "lost %"]
 
 
 def make_models(
@@ -89,8 +88,10 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     scores : dict of str to ndarray
-        Held-out scores of each system, -inf where hidden: the models, their rankings without the
-        filter, what they show in random order, and the empty list.
+        Held-out scores of each system, -inf where hidden: the models, what each would show without
+        its threshold, and in random order with it, and the empty list.
+    models_of : dict of str to str
+        The model of each system that is a part of one.
     cv_scores : dict of str to float
         Each model's measure on the training rows, by cross-validation; empty if there is no choice.
     best : str
@@ -100,15 +101,26 @@ class Comparison(NamedTuple):
     """
 
     scores: dict[str, np.ndarray]
+    models_of: dict[str, str]
     cv_scores: dict[str, float]
     best: str
     models: dict[str, RankAndFilter]
 
-    @property
-    def own_baselines(self) -> dict[str, str]:
-        """Each model's ranking without its filter, by the name of the model."""
-        own = {name: _RANK_ONLY.format(name) for name in self.scores}
-        return {name: ranking for name, ranking in own.items() if ranking in self.scores}
+    def report(self, rows, *, k, gains=None):
+        """Compare each system with its model, and models and others with the best model."""
+        names = self.scores
+        everything = {name: f"everything ({self.models_of.get(name, name)})" for name in names}
+        return rank_filter_report(
+            rows.y,
+            self.scores,
+            groups=rows.groups,
+            k=k,
+            gains=gains,
+            baseline={
+                name: self.models_of.get(name, self.best) for name in names if name != self.best
+            },
+            rankings={name: other for name, other in everything.items() if other in names},
+        )
 
 
 def compared(names, train, test, *, cv, refit, **settings) -> Comparison:
@@ -150,7 +162,7 @@ def compare_models(models, train, test, *, splits, refit) -> Comparison:
             out_of_fold = _out_of_fold(models, train, splits, bar)
             cv_scores = {
                 name: parse_measure(models[name].measure).utility(
-                    train.y, scores[0], groups=train.groups, gains=models[name].gains
+                    train.y, scores[""], groups=train.groups, gains=models[name].gains
                 )
                 for name, scores in out_of_fold.items()
             }
@@ -158,7 +170,7 @@ def compare_models(models, train, test, *, splits, refit) -> Comparison:
         if test is None:
             both = out_of_fold
             fitted = {best: _fit(models, best, train, bar)} if refit else {}
-    return Comparison(_with_baselines(both), cv_scores, best, fitted)
+    return Comparison(*_systems(both), cv_scores, best, fitted)
 
 
 def _fit(models, name, train, bar, part="all rows"):
@@ -176,14 +188,17 @@ def _fit(models, name, train, bar, part="all rows"):
 
 
 def _predict(model, rows):
-    """Score rows with and without the filter."""
-    how = {"groups": rows.groups}
-    return model.predict(rows.X, **how), model.decision_function(rows.X, **how)
+    """Score rows by a model, and by the answers without its threshold."""
+    shown = {"": model.predict(rows.X, groups=rows.groups)}
+    for answer, scores in model.answers(rows.X, groups=rows.groups).items():
+        # The number k differs between folds.
+        shown["first k" if answer.startswith("first") else answer] = scores
+    return shown
 
 
 def _out_of_fold(models, train, splits, bar):
     """Compute the scores of held-out rows, with and without the filter."""
-    scores = {name: (np.empty(len(train.y)), np.empty(len(train.y))) for name in models}
+    scores: dict[str, dict] = {name: {} for name in models}
     for number, (rows, held_out) in enumerate(splits, 1):
         part, unseen = (
             replace(
@@ -202,21 +217,25 @@ def _out_of_fold(models, train, splits, bar):
                     warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")
-                for whole, found in zip(scores[name], _predict(model, unseen)):
-                    whole[held_out] = found
+                for answer, found in _predict(model, unseen).items():
+                    scores[name].setdefault(answer, np.empty(len(train.y)))[held_out] = found
     return scores
 
 
-def _with_baselines(both):
-    """Return the scores of the models, and of the baselines of section 5.4 of Carmel et al. 2022.
+def _systems(both):
+    """Return the scores of models and of their baselines, and the model of each baseline.
 
-    What a model shows has equal scores in "filter-only": measures average over ties.
+    What a model shows has equal scores in "filter-only": measures average over ties. With
+    "everything" (rank-only) and "nothing" (filter-all), it is a baseline of section 5.4 of Carmel
+    et al. 2022.
     """
-    shown = {name: scores for name, (scores, _) in both.items()}
-    systems = shown | {_RANK_ONLY.format(name): scores for name, (_, scores) in both.items()}
-    for name, scores in shown.items():
-        systems[f"filter-only ({name})"] = np.where(np.isneginf(scores), -np.inf, 0.0)
-    return systems | {"filter-all": np.full_like(scores, -np.inf)}
+    systems, models_of = {name: parts[""] for name, parts in both.items()}, {}
+    for name, parts in both.items():
+        shown = np.where(np.isneginf(parts[""]), -np.inf, 0.0)
+        for part, scores in (parts | {"filter-only": shown}).items():
+            if part not in ("", "nothing"):
+                systems[f"{part} ({name})"], models_of[f"{part} ({name})"] = scores, name
+    return systems | {"nothing": np.full_like(shown, -np.inf)}, models_of
 
 
 def _splits(train, n_folds, n_queries):
@@ -238,49 +257,74 @@ def _splits(train, n_folds, n_queries):
     return [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(n_folds)]
 
 
-def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
-    """Return a report of at most 100 columns, with rank-only and filter-only below each model."""
+def report_section(report, comparison, *, k, marks=True, foot=()) -> Section:
+    """Return a report of at most 100 columns, with each model's baselines below it."""
+    best, models_of = comparison.best, comparison.models_of
     systems = {}
-    for name in models:
-        systems[name] = f"{name} *" if name == best else name
-        for part in ("rank-only", "filter-only"):
-            systems[f"{part} ({name})"] = f"  {part}"
-    systems = {name: systems[name] for name in systems if name in report.index}
-    systems |= {name: name for name in report.index if name not in systems}
-    rows = [[label, *_cells(report.loc[name], name == baseline)] for name, label in systems.items()]
+    for name in report.index:
+        if name not in models_of:
+            systems[name] = f"{name} *" if name == best and marks else name
+            parts = [each for each in report.index if models_of.get(each) == name]
+            systems |= {part: f"  {part.removesuffix(f' ({name})')}" for part in parts}
+    rejects = f"false_reject_rate@{k or 'all'}"
+    rows = [[label, *_cells(report.loc[name], rejects)] for name, label in systems.items()]
     places = f"the {k} places shown" if k else "all that is shown"
     notes = [
         f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;",
-        "lost: share of good documents that is filtered; empty: share of queries shown nothing;",
-        f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
+        "lost: share of good documents that is hidden; "
+        f"of {k or 'all'}: of those among the ranking's first {k or 'documents'};",
+        "empty: share of queries shown nothing; first k: as many as were best on training rows;",
+        f"diff.: nDCG_f of a line less its model, of a model less {best}, paired by query",
     ]
-    if "own_difference" in report:
-        own = report.loc[list(models), ["own_difference", "own_p_value"]].itertuples()
-        tested = {name: _tested(*values) for name, *values in own}
-        compared = "; ".join(
-            f"{printable(name)} {difference}{f' (p {p_value})' if p_value else ''}"
-            for name, (difference, p_value) in tested.items()
-        )
-        notes += wrap(f"each model against its own rank-only: {compared}", 90)
-    named = report.rename(columns=lambda name: name.partition("@")[0]).reset_index()
-    records = [{"k": k or None} | record for record in named.to_dict("records")]
-    return Section(
-        report, records, [[*_HEAD, "diff.", "p"], *rows], foot="\n".join(["", *notes, *foot])
+    shorter = {rejects: "false_reject_rate_at_k"}
+    named = report.rename(columns=lambda name: shorter.get(name, name.partition("@")[0]))
+    records = [{"k": k or None} | record for record in named.reset_index().to_dict("records")]
+    head = [*_HEAD, f"of {k or 'all'} %", "empty %", "diff.", "95 % CI"]
+    return Section(report, records, [head, *rows], foot="\n".join(["", *notes, *foot]))
+
+
+def demo_section(report, comparison, train, test, k) -> Section:
+    """Return one model, the answers without its threshold, and what hiding costs."""
+    (model,) = comparison.models
+    lines = {
+        model: "ranked, bad hidden",
+        f"everything ({model})": "ranked, all shown",
+        f"first k ({model})": "ranked, first k shown",
+        f"hide below 0 ({model})": "ranked, hidden below 0",
+        "nothing": "nothing shown",
+        "generator": "the best possible",
+    }
+    rows = [["", f"nDCG_f@{k}", "bad %", "good hidden %", f"of {k} %", "empty %"]]
+    rows[0] += ["minus 1st", "95 % interval"]
+    for name, label in lines.items():
+        value, _, *cells = _cells(report.loc[name], f"false_reject_rate@{k}")
+        rows.append([label, value, *cells])
+    head = (
+        f"A model learned from {train.groups.nunique():,} questions to rank answers and hide bad "
+        f"ones. On {test.groups.nunique():,} others:\n"
     )
+    foot = (
+        f"bad: of the first {k} that are shown. good hidden: of all good answers, and of those in "
+        f"the first {k}\nof the ranking. minus 1st: nDCG_f less that of the first line. "
+        "More models: --all"
+    )
+    return Section(report, [], rows, head=head, foot=foot)
 
 
-def _cells(row, is_baseline):
-    """Return the cells of a system; shares are in percent."""
-    main, low, high, zero, least, *shares, difference, p_value = row.iloc[:10]
-    interval = "" if np.isnan(low) else f"{low:.3f}-{high:.3f}"
-    percents = ["" if np.isnan(share) else f"{100 * share:.1f}" for share in shares]
-    tested = ["base", ""] if is_baseline else _tested(difference, p_value)
-    return [f"{main:.3f}", interval, f"{zero:.3f}", f"{least:.3f}", *percents, *tested]
-
-
-def _tested(difference, p_value):
-    """Return a difference and its p value as text; empty if there is none."""
+def _cells(row, rejects):
+    """Return the cells of a system; shares are in percent, and a missing number is empty."""
+    forbidden = row.index[row.index.str.startswith("forbidden")][0]
+    names = [forbidden, "false_reject_rate", rejects, "empty_list_rate"]
+    shares = [100 * row.get(name, np.nan) for name in names]
     return [
-        "" if np.isnan(difference) else f"{difference:+.3f}",
-        "" if np.isnan(p_value) else "<.001" if p_value < 0.0005 else f"{p_value:.3f}",
+        f"{row.iloc[0]:.3f}",
+        told("{:.3f}-{:.3f}", row["low"], row["high"]),
+        *(told("{:.1f}", share) for share in shares),
+        told("{:+.3f}", row["difference"]),
+        told("{:+.3f} to {:+.3f}", row["difference_low"], row["difference_high"]),
     ]
+
+
+def told(form, *numbers) -> str:
+    """Write numbers in a form; nothing if one is missing."""
+    return "" if np.isnan(numbers).any() else form.format(*numbers)

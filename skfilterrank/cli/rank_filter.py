@@ -84,7 +84,6 @@ def rank_filter(
         make_threshold,
         value_of,
     )
-    from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
 
     if cv is not None and test_data is not None:
@@ -132,12 +131,11 @@ def rank_filter(
         gains=matched,
         **drawn,
     )
-    best, scores = comparison.best, comparison.scores
-    own: dict[str, str] | None = comparison.own_baselines
+    best = comparison.best
     if threshold is None:
-        # Nothing is filtered: each model is its own ranking, and its filter keeps all.
-        scores, own = {name: scores[name] for name in (*models, "filter-all")}, None
-    baseline = best if own is None else f"rank-only ({best})"
+        # Nothing is filtered: each model is its own ranking.
+        scores = {name: comparison.scores[name] for name in (*models, "nothing")}
+        comparison = comparison._replace(scores=scores, models_of={})
     # Write files before printing, as a closed pipe must not lose them; the model took longest.
     if save is not None:
         saved = {"model": comparison.models[best], "name": best, "table": trained.settings}
@@ -145,7 +143,7 @@ def rank_filter(
             joblib.dump(saved, handle)
         tell(f"model: {save}")
     if out_run is not None:
-        lists = tested.lists(scores[best], best)
+        lists = tested.lists(comparison.scores[best], best)
         tell(f"run: {out_run}, {write_lists(out_run, lists, run_format)}")
     if plot is not None:
         draw(comparison.models[best], plot, f"{best}, {train}")
@@ -158,19 +156,8 @@ def rank_filter(
         foot.append(in_full(certificate))
     elif cutting.risk:
         foot.append("--save fits the best model on all of TRAIN, and prints its certificate")
-    report = rank_filter_report(
-        tested.y,
-        scores,
-        groups=tested.groups,
-        k=places,
-        gains=matched,
-        baseline=baseline,
-        own_baselines=own,
-    )
-    marked = best if is_best_known else None
-    section = work.report_section(
-        report, models, k=places, best=marked, baseline=baseline, foot=foot
-    )
+    report = comparison.report(tested, k=places, gains=matched)
+    section = work.report_section(report, comparison, k=places, marks=is_best_known, foot=foot)
     print_sections([section], chosen_format(format, out, t.TABLES), out)
 
 
@@ -180,17 +167,18 @@ _TRAIN_SHARE = 0.7
 def demo(
     *,
     n_queries: t.Number = 3000,
+    all: bool = False,
     plot: t.Plot = None,
     random_state: t.RandomState = 0,
 ) -> None:
-    """Train the six losses on generated answers to questions, a quarter of them forbidden.
-
-    The models are compared on held-out questions.
+    """Rank and filter generated answers to questions, a quarter of them bad, on held-out questions.
 
     Parameters
     ----------
     n_queries
         questions to generate
+    all
+        compare the six losses, in the table of rank-filter
 
     Examples
     --------
@@ -201,10 +189,9 @@ def demo(
     import numpy as np
     import pandas as pd
 
-    from skfilterrank.cli._rank_filter import compared, report_section
+    from skfilterrank.cli._rank_filter import compared, demo_section, report_section
     from skfilterrank.cli._rows import JudgedRows
     from skfilterrank.datasets import make_rank_and_filter
-    from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
     from skfilterrank.thresholds import TunedThreshold
 
@@ -218,12 +205,10 @@ def demo(
         queries, docnos = pd.Index(groups[part], name="qid"), np.array(answers, dtype=object)
         parts.append(JudgedRows(X[part], pd.Series(y[part]), queries, docnos))
     train, test = parts
-    tell(f"train: {train}")
-    tell(f"test:  {test}")
     with warnings.catch_warnings(action="ignore", category=FitWarning):
         # The report shows which thresholds do not pay.
         comparison = compared(
-            LOSSES,
+            LOSSES if all else ["mse"],
             train,
             test,
             cv=None,
@@ -239,21 +224,19 @@ def demo(
     # The generator's own scores: the expected gain of each answer.
     expected = np.asarray(bayes)[~is_train]
     generator = np.where(expected >= 0, expected, -np.inf)
-    baseline = f"rank-only ({best})"
-    report = rank_filter_report(
-        test.y,
-        comparison.scores | {"generator": generator},
-        groups=test.groups,
-        k=_K,
-        baseline=baseline,
-        own_baselines=comparison.own_baselines,
-    )
-    foot = [
-        "generator: lists by the probabilities the data were drawn with; no model can expect more",
-        f"* best by cross-validation on the training questions: {comparison.cv_scores[best]:.3f}",
-    ]
+    comparison = comparison._replace(scores=comparison.scores | {"generator": generator})
+    report = comparison.report(test, k=_K)
     if plot is not None:
         draw(comparison.models[best], plot, f"{best}, generated questions")
-        tell(f"picture: {plot}")
-    section = report_section(report, LOSSES, k=_K, best=best, baseline=baseline, foot=foot)
+    if all:
+        foot = [
+            "generator: by the probabilities the data were drawn with; no model can expect more",
+            f"* best by cross-validation on {train.groups.nunique():,} training questions: "
+            f"{comparison.cv_scores[best]:.3f}",
+        ]
+        section = report_section(report, comparison, k=_K, foot=foot)
+    else:
+        section = demo_section(report, comparison, train, test, _K)
     print_sections([section], "table", None)
+    if plot is not None:
+        tell(f"picture: {plot}")

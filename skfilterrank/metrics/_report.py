@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_k, check_share, count_rows, is_hashable
+from skfilterrank._lists.checks import check_k, check_scores, check_share, count_rows, is_hashable
 from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import (
     QueryWeight,
@@ -23,6 +24,7 @@ from skfilterrank._lists.scoring import (
 from skfilterrank._lists.ties import value_tolerance
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._filtering import false_rejects_of_first
 
 
 def rank_filter_report(
@@ -35,8 +37,8 @@ def rank_filter_report(
     ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     ndcg_0_gains: Gains = None,
-    baseline: str | None = None,
-    own_baselines: Mapping[str, str] | None = None,
+    baseline: str | Mapping[str, str] | None = None,
+    rankings: Mapping[str, str] | None = None,
     confidence_level: float = 0.95,
     query_weight: QueryWeight = None,
 ) -> pd.DataFrame:
@@ -62,13 +64,14 @@ def rank_filter_report(
     ndcg_0_gains : None, "exp2", dict or callable, default=None
         Gains of the column of nDCG_0; None means those of `gains`. In Table 7 of [1]_ that column
         has the labels 0, 1 and 2, also where nDCG_f does not.
-    baseline : str or None, default=None
-        System with which the other systems are compared; None leaves the comparison out.
-    own_baselines : dict of str to str, default=None
-        For some systems, the name of another system to compare with, such as the same ranking
-        without its filter; None leaves this comparison out.
+    baseline : str, dict of str to str, or None, default=None
+        System with which the other systems are compared, or a dict of some systems and the system
+        that each is compared with; None leaves the comparison out.
+    rankings : dict of str to str, default=None
+        For some systems that filter, the name of the system with their scores before the filter;
+        needed for ``false_reject_rate@k``.
     confidence_level : float, default=0.95
-        Level of the intervals of the mean nDCG_f over queries (Student's t).
+        Level of the intervals of the mean nDCG_f over queries and of the differences (Student's t).
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
         Weight of each query in the means, as in :func:`ndcg_f_score`. Intervals and p values
         treat the queries as a sample with these weights: a query of weight 2 counts as two in the
@@ -82,21 +85,30 @@ def rank_filter_report(
         forbidden), ``false_reject_rate`` (share of the good documents that are filtered) and
         ``empty_list_rate`` (share of the queries left with nothing), all means over queries;
         queries without good documents do not enter the false rejects, other undefined values
-        are 0. With a baseline also ``difference`` in nDCG_f and ``p_value`` of the two-sided
-        paired t test over queries (NaN for the baseline itself; 1 where no query differs). With
-        `own_baselines` also ``own_difference`` and ``own_p_value`` (NaN for systems without one).
+        are 0. With a baseline also ``difference`` in nDCG_f, ``difference_low`` and
+        ``difference_high`` of its interval, and ``p_value`` of the two-sided t test, all paired by
+        query (NaN for systems without a baseline; p is 1 where no query differs). With `rankings`
+        also ``false_reject_rate@k``: of the good documents among the first k of the ranking, the
+        share that is filtered. It is a mean over the queries with a good document there, and NaN
+        for systems without a ranking.
 
     Raises
     ------
     ValueError
-        In the same cases as :func:`ndcg_f_score` (the message names the system); also if
-        `baseline`, or one of `own_baselines`, is not one of the systems.
+        In the same cases as :func:`ndcg_f_score` (the message names the system); also if a name in
+        `baseline` or `rankings` is not one of the systems.
 
     Notes
     -----
-    Table 7 of [1]_. P values are not corrected for the number of systems. The standard error of a
-    weighted mean m of n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) /
-    sum(w)``, the standard error of a ratio [2]_; with equal weights it is the usual one.
+    Table 7 of [1]_; ``false_reject_rate@k`` and the intervals of differences are additions. A page
+    of k places never shows the good documents behind the first k of a ranking, so that only those
+    before count as lost. A filtered system alone does not tell the order of what it hides, which is
+    why the ranking must be given. If a tie crosses place k, the mean numbers of good and of
+    filtered documents over the tied orders are divided.
+
+    P values are not corrected for the number of systems. The standard error of a weighted mean m of
+    n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) / sum(w)``, the
+    standard error of a ratio [2]_; with equal weights it is the usual one.
 
     References
     ----------
@@ -114,12 +126,13 @@ def rank_filter_report(
     ...     {"filter": [0.9, -inf, 0.8, 0.3], "show all": [0.9, 0.2, 0.8, 0.3]},
     ...     groups=groups,
     ...     baseline="show all",
+    ...     rankings={"filter": "show all"},
     ... )
-    >>> report[["ndcg_f@3", "forbidden@3", "false_reject_rate", "difference"]].round(3)
-              ndcg_f@3  forbidden@3  false_reject_rate  difference
+    >>> report[["ndcg_f@3", "forbidden@3", "false_reject_rate@3", "difference"]].round(3)
+              ndcg_f@3  forbidden@3  false_reject_rate@3  difference
     system
-    filter       0.842         0.25                0.0       0.105
-    show all     0.737         0.50                0.0         NaN
+    filter       0.842         0.25                  0.0       0.105
+    show all     0.737         0.50                  NaN         NaN
     """
     k = check_k(k)
     if not isinstance(y_scores, Mapping) or not y_scores:
@@ -127,15 +140,27 @@ def rank_filter_report(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    compared = _pairs(y_scores, baseline, own_baselines)
+    if baseline is not None and not isinstance(baseline, Mapping):
+        _check_system(baseline, "baseline", y_scores)
+        baseline = {system: baseline for system in y_scores if system != baseline}
+    for name, pairs in (("baseline", baseline), ("rankings", rankings)):
+        if pairs is not None and not isinstance(pairs, Mapping):
+            raise InputError(
+                f"{name} must be a dict {{system: other system}}, got {type(pairs).__name__}."
+            )
+        for each in (*(pairs or {}), *(pairs or {}).values()):
+            _check_system(each, f"{name}:", y_scores)
     confidence_level = check_share(confidence_level, "confidence_level")
     measuring = _Measuring(_measures(k), gains, ndcg_0_gains, ties, unjudged)
     per_query = measuring.per_query(y_true, y_scores, groups)
+    if rankings:
+        how = {"groups": groups, "gains": gains, "ties": ties, "unjudged": unjudged}
+        _add_rejects(per_query, rankings, y_true, y_scores, k, **how)
     weights = None
     if query_weight is not None:
         index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"), names=("y_true",))
         weights = query_weights(query_weight, index)
-    return _report(per_query, confidence_level, weights, compared)
+    return _report(per_query, confidence_level, weights, baseline)
 
 
 def _measures(k: int | None) -> list[str]:
@@ -143,25 +168,6 @@ def _measures(k: int | None) -> list[str]:
     at = "" if k is None else f"@{k}"
     names = [f"{name}{at}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden")]
     return [*names, "false_reject_rate", "empty_list_rate"]
-
-
-def _pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
-    """Check the baselines, and return {prefix of columns: {system: its baseline}}."""
-    own_baselines = {} if own_baselines is None else own_baselines
-    if not isinstance(own_baselines, Mapping):
-        raise InputError(
-            "own_baselines must be a dict {system: its baseline}, got "
-            f"{type(own_baselines).__name__}."
-        )
-    for each in (*own_baselines, *own_baselines.values()):
-        _check_system(each, "own_baselines:", systems)
-    compared: dict[str, Mapping] = {}
-    if baseline is not None:
-        _check_system(baseline, "baseline", systems)
-        compared[""] = {system: baseline for system in systems if system != baseline}
-    if own_baselines:
-        compared["own_"] = own_baselines
-    return compared
 
 
 def _check_system(name, what, systems):
@@ -209,29 +215,31 @@ class _Measuring(NamedTuple):
         ).per_query
 
 
-def _report(per_query, confidence_level, weights, compared):
+def _add_rejects(per_query, rankings, y_true, y_scores, k, **how):
+    """Add false_reject_rate@k behind false_reject_rate, NaN for systems without a ranking."""
+    for system, values in per_query.items():
+        rejects = np.full(len(values["false_reject_rate"]), np.nan)
+        if system in rankings:
+            ranking = RankedLists(y_true, y_scores[rankings[system]], **how)
+            rejects = false_rejects_of_first(ranking, check_scores(y_scores[system]), k)
+        last = values.pop("empty_list_rate")
+        values |= {f"false_reject_rate@{k or 'all'}": rejects, "empty_list_rate": last}
+
+
+def _report(per_query, confidence_level, weights, baseline):
     """Make the report from the values of every query."""
     main = next(iter(next(iter(per_query.values()))))
-
-    def p_value(system, other):
-        one, two = per_query[system][main], per_query[other][main]
-        return _paired_p_value(one - two, weights, value_tolerance(np.append(one, two)))
-
     lines = {
         system: _row(each, main, confidence_level, weights) for system, each in per_query.items()
     }
-    return _table(lines, compared, p_value)
-
-
-def _table(lines, compared, p_value):
-    """Make a table of one line per system, and compare pairs of systems by its first column."""
     report = pd.DataFrame.from_dict(lines, orient="index").rename_axis("system")
-    means = report.iloc[:, 0]
-    for prefix, pairs in compared.items():
-        report[[f"{prefix}difference", f"{prefix}p_value"]] = [
-            (means[system] - means[pairs[system]], p_value(system, pairs[system]))
-            if system in pairs
-            else (np.nan, np.nan)
+    if baseline is not None:
+        names = ["difference", "difference_low", "difference_high", "p_value"]
+        values = {system: each[main] for system, each in per_query.items()}
+        report[names] = [
+            _paired(values[system], values[baseline[system]], confidence_level, weights)
+            if system in baseline
+            else [np.nan] * 4
             for system in lines
         ]
     return report
@@ -249,9 +257,10 @@ def _row(values, main, confidence_level, weights):
     return row
 
 
-def _paired_p_value(differences, weights, rounding):
-    """Compute the paired two-sided p value; 1 without differences, NaN for a single query."""
+def _paired(one, two, confidence_level, weights):
+    """Compute the mean difference, its interval, and its p value; 1 without differences."""
+    differences, rounding = one - two, value_tolerance(np.append(one, two))
+    found = mean_and_error(differences, weights, rounding)
     counts = slice(None) if weights is None else weights > 0
-    if (np.abs(differences[counts]) <= rounding).all():
-        return 1.0
-    return t_test(*mean_and_error(differences, weights, rounding))
+    is_same = (np.abs(differences[counts]) <= rounding).all()
+    return found[0], *t_interval(*found, confidence_level), 1.0 if is_same else t_test(*found)

@@ -1,9 +1,12 @@
 import io
+import re
 import sys
 
 import pytest
 
 from skfilterrank.cli import _output, _rank_filter, main
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LOSSES
 
 pytestmark = pytest.mark.slow
@@ -36,18 +39,37 @@ def trained(shown, monkeypatch):
     monkeypatch.setattr(_rank_filter, "compare_models", lambda *given, **how: shown[-1])
 
 
-def test_the_demo_prints_a_table(shown):
-    out, err, folder, _ = shown
-    assert "warning" not in err
-    for name in (*LOSSES, "rank-only", "filter-only", "filter-all", "generator"):
-        assert f"{name} " in out
+def test_the_demo_prints_one_model_and_what_it_costs(shown):
+    out, err, folder, comparison = shown
+    assert err == ""
+    # With the name of the picture, which comes last, twelve lines.
+    assert len(out.splitlines()) <= 11
     assert max(map(len, out.splitlines())) <= 100
-    rows = [line.replace(" * ", " ").split() for line in out.splitlines()[1:21]]
-    value = {name: float(first) for name, first, *_ in rows}
-    assert value["filter-all"] < value["rank-only"] < value["generator"]
-    assert "* best by cross-validation on the training questions: 0." in out
-    assert err.startswith("train: ")
+    rows = dict(re.split(r"  +", line, maxsplit=1) for line in out.splitlines()[3:9])
+    value = {label: float(cells.split()[0]) for label, cells in rows.items()}
+    assert value["nothing shown"] < value["ranked, all shown"] < value["the best possible"]
+    for label, system in {
+        "ranked, bad hidden": "mse",
+        "ranked, all shown": "everything (mse)",
+        "ranked, first k shown": "first k (mse)",
+        "ranked, hidden below 0": "hide below 0 (mse)",
+        "nothing shown": "nothing",
+    }.items():
+        data = make_rank_and_filter(30, k=3, random_state=0)
+        test = data.groups >= 21
+        scores = comparison.scores[system]
+        found = ndcg_f_score(data.y[test], scores, groups=data.groups[test], k=3)
+        assert value[label] == pytest.approx(found, abs=0.0005)
     assert not list(folder.iterdir())
+
+
+def test_all_losses_have_the_table_of_rank_filter(run):
+    code, out, err = run("demo", *N, "--all")
+    assert code == 0
+    assert "warning" not in err
+    for name in (*LOSSES, "everything", "first k", "filter-only", "nothing", "generator"):
+        assert f"{name} " in out
+    assert "best by cross-validation on 21 training questions: 0." in out
 
 
 def test_it_repeats_and_can_be_quiet(run, shown):
@@ -69,3 +91,9 @@ def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
     monkeypatch.setattr(_output, "show", gone)
     assert run("demo", *N, "--plot", "d.png", "--quiet")[0] == 0
     assert (tmp_path / "d.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.usefixtures("trained")
+def test_the_picture_is_named_last(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", *N, "--plot", "d.png")[2] == "picture: d.png\n"

@@ -4,6 +4,7 @@ import re
 from io import StringIO
 from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -11,28 +12,29 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli._output import align_columns
-from skfilterrank.cli._rank_filter import report_section
+from skfilterrank.cli._rank_filter import Comparison, report_section
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import ndcg_f_score, rank_filter_report
+from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import CertifiedThreshold
 
 pytestmark = pytest.mark.slow
 
 GAINS = {"Bad": -1, "Ok": 1, "Good": 2}
+SYSTEMS = ["bce *", "everything", "first k", "filter-only", "nothing"]
 
 
 def systems(out):
     """Names in the printed table, with the marks."""
     body = out.split("\n\n")[0].splitlines()[1:]
-    return [re.match(r"\s*\S+( \*)?", line)[0].strip() for line in body]
+    return [re.match(r"\s*(\S+( \S)?)", line)[1] for line in body]
 
 
 def test_the_table_is_all_of_the_output(train):
     code, out, err = train("--test-data", "test.csv")
     assert code == 0
-    assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
+    assert systems(out) == SYSTEMS
     assert max(map(len, out.splitlines())) <= 100
-    assert "against rank-only (bce), paired t test" in out
+    assert "of a line less its model, of a model less bce, paired by query" in out
     assert "* best by cross-validation on train.csv: 0." in out
     assert "train.csv: " in err
     assert "labels Ok: " in err
@@ -45,7 +47,7 @@ def test_the_table_is_all_of_the_output(train):
 def test_quiet(train):
     code, out, err = train("--test-data", "test.csv", "--quiet")
     assert (code, err) == (0, "")
-    assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
+    assert systems(out) == SYSTEMS
 
 
 def test_all_six_losses_fit_on_a_screen(run, folder, table):
@@ -69,6 +71,7 @@ def test_what_is_written_agrees_with_what_is_printed(train, table):
     by_name = pd.read_json("t.json", lines=True).set_index("system")
     assert (by_name.pop("k") == 3).all()
     by_line = pd.read_csv("t.csv", index_col="system")
+    by_line = by_line.rename(columns={"false_reject_rate@3": "false_reject_rate_at_k"})
     by_line = by_line.rename(columns=lambda name: name.removesuffix("@3"))
     pd.testing.assert_frame_equal(by_name, by_line, check_dtype=False)
     assert train("--test-data", "test.csv", "--out", "t.txt")[0] == 0
@@ -121,7 +124,7 @@ def test_one_fixed_threshold_has_nothing_to_choose(train):
 def test_no_threshold_ranks_only(train):
     code, out, err = train("--test-data", "test.csv", "--threshold", "none", "--out-run", "r.txt")
     assert code == 0
-    assert systems(out) == ["bce", "filter-all"]
+    assert systems(out) == ["bce", "nothing"]
     assert " 0 filtered" in err
 
 
@@ -131,7 +134,7 @@ def test_a_threshold_that_filters_everything(train):
     assert code == 0
     assert "r.txt, 0 documents" in err
     bce = next(line for line in out.splitlines() if line.startswith("bce"))
-    assert bce.split()[-5:-2] == ["0.0", "100.0", "100.0"]
+    assert bce.split()[-4:] == ["0.0", "100.0", "100.0", "100.0"]
 
 
 @pytest.mark.filterwarnings(
@@ -241,7 +244,7 @@ def test_gzip_and_parquet_give_the_table_of_csv(train, table):
     quick = ["--cv", "2", "--threshold", "0"]
     names = ("t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.jsonl.gz")
     printed = [train(*quick, file=name)[1] for name in names]
-    assert systems(printed[0]) == ["bce *", "rank-only", "filter-only", "filter-all"]
+    assert systems(printed[0]) == ["bce *", "everything", "filter-only", "nothing"]
     # The name of the file stands behind this.
     assert len({text.rpartition("* best by")[0] for text in printed}) == 1
 
@@ -517,77 +520,56 @@ KEPT = np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, 2.0])
 SCORES = {
     # Of a the forbidden document is filtered, of b the acceptable one.
     "m": KEPT,
-    "rank-only (m)": np.array([3.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
+    "everything (m)": np.array([3.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
     "filter-only (m)": np.where(-np.inf < KEPT, 0.0, -np.inf),
-    "filter-all": np.full(6, -np.inf),
+    "nothing": np.full(6, -np.inf),
 }
+PARTS = {"everything (m)": "m", "filter-only (m)": "m"}
 
 
-def report(k, baseline="rank-only (m)"):
-    return rank_filter_report(
-        LABELS, SCORES, groups=QUERIES, k=k, baseline=baseline,
-        own_baselines={"m": "rank-only (m)"},
-    )  # fmt: skip
-
-
-def printed(frame, k, best="m", baseline="rank-only (m)"):
-    section = report_section(frame, ["m"], k=k, best=best, baseline=baseline)
-    return "\n".join([*align_columns(section.rows), section.foot])
-
-
-def columns(text):
-    """Cells of each line of a report, whose names may have blanks."""
-    head, *lines = text.split("\n\n")[0].splitlines()
-    return head.split(), lines
+def report(k, marks=True):
+    """Report on two queries, and its text."""
+    found = Comparison(SCORES, PARTS, {}, "m", {})
+    rows = SimpleNamespace(y=LABELS, groups=QUERIES)
+    frame = found.report(rows, k=k)
+    section = report_section(frame, found, k=k, marks=marks)
+    return frame, "\n".join([*align_columns(section.rows), section.foot])
 
 
 @pytest.mark.parametrize("k", [2, None])
 def test_each_column_of_the_report_has_its_value(k):
     """Shares by hand: of 2 places, or all; good: what has a gain above 0."""
-    frame = report(k)
-    text = printed(frame, k)
-    head, lines = columns(text)
-    assert " ".join(head) == "nDCG_f 95 % CI nDCG_0 nDCG_min forbid % lost % empty % diff. p"
-    names = ["m *", "  rank-only", "  filter-only", "filter-all"]
-    systems = ["m", "rank-only (m)", "filter-only (m)", "filter-all"]
+    frame, text = report(k)
+    lines = text.split("\n\n")[0].splitlines()
+    of = f"of {k or 'all'} %"
+    assert " ".join(lines[0].split()) == (
+        f"nDCG_f 95 % CI forbid % lost % {of} empty % diff. 95 % CI"
+    )
+    names = ["m *", "  everything", "  filter-only", "nothing"]
     # Forbidden: of the shown documents. In b it stands first, with or without the filter.
     forbidden = {2: [25, 25, 25, 0], None: [25, 100 / 3, 25, 0]}[k]
+    # The good document that is lost in b stands third.
+    of_first = {2: [0, 0, 0, None], None: [25, 0, 25, None]}[k]
     lost, empty = [25, 0, 25, 100], [0, 0, 0, 100]
     for line, name, system, *shares in zip(
-        lines, names, systems, forbidden, lost, empty, strict=True
+        lines[1:], names, SCORES, forbidden, lost, of_first, empty, strict=True
     ):
+        row = frame.loc[system]
         assert line.startswith(name)
-        row = frame.loc[system].iloc[:3]
-        cells = line.removeprefix(name).split()
-        value, interval, *cells = cells if "-" in cells[1] else [cells[0], "", *cells[1:]]
-        assert value == f"{frame.loc[system].iloc[0]:.3f}"
-        if interval:
-            assert interval == f"{row.iloc[1]:.3f}-{row.iloc[2]:.3f}"
-        assert cells[:2] == [f"{each:.3f}" for each in frame.loc[system].iloc[3:5]]
-        assert [float(each) for each in cells[2:5]] == pytest.approx(shares, abs=0.05)
-    assert lines[1].split()[-1] == "base"
+        value, interval, *cells = line.removeprefix(name).split()
+        assert value == f"{row.iloc[0]:.3f}"
+        assert interval == f"{row['low']:.3f}-{row['high']:.3f}"
+        shares = [share for share in shares if share is not None]
+        found = [float(each) for each in cells[: len(shares)]]
+        assert found == pytest.approx(shares, abs=0.05)
+        difference = [] if name == "m *" else [f"{row['difference']:+.3f}"]
+        if difference:
+            difference += [f"{row['difference_low']:+.3f}", "to", f"{row['difference_high']:+.3f}"]
+        assert cells[len(shares) :] == difference
+        assert row["difference"] == pytest.approx(row.iloc[0] - frame.iloc[0, 0]) or not difference
     places = "the 2 places shown" if k else "all that is shown"
     assert f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;" in text
-    assert "nDCG_f against rank-only (m), paired t test over queries" in text
-    own = frame.loc["m", "own_difference"]
-    assert f"each model against its own rank-only: m {own:+.3f}" in text
 
 
-def test_differences_stand_by_their_signs():
-    text = printed(report(2, "m"), 2, best=None, baseline="m")
-    _, lines = columns(text)
-    assert lines[0].startswith("m ")
-    assert lines[0].split()[-1] == "base"
-    frame = report(2, "m")
-    for line, system in zip(lines[1:], ["rank-only (m)", "filter-only (m)", "filter-all"]):
-        difference = frame.loc[system].iloc[0] - frame.loc["m"].iloc[0]
-        assert f" {difference:+.3f}" in line
-
-
-def test_a_small_p_value_is_no_zero():
-    frame = report(2).copy()
-    place = frame.columns.get_loc("p_value")
-    frame.iloc[0, place] = 0.0004
-    text = printed(frame, 2, baseline="filter-all")
-    assert columns(text)[1][0].endswith(" <.001")
-    assert pd.notna(frame.iloc[0, place])
+def test_without_a_choice_no_model_is_marked():
+    assert " *" not in report(2, marks=False)[1].splitlines()[1]

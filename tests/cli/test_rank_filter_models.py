@@ -42,8 +42,13 @@ def on_test():
 
 
 def test_scores_of_test_rows_are_those_of_the_models(on_test):
-    baselines = [f"{part}-only ({name})" for part in ("rank", "filter") for name in MODELS]
-    assert list(on_test.scores) == [*MODELS, *baselines, "filter-all"]
+    parts = {
+        "bce": ["everything", "first k", "filter-only"],
+        "mse": ["everything", "hide below 0", "first k", "filter-only"],
+    }
+    of = {f"{part} ({name})": name for name, each in parts.items() for part in each}
+    assert on_test.models_of == of
+    assert list(on_test.scores) == [*MODELS, *of, "nothing"]
     for name, model in MODELS.items():
         fitted = model.fit(X[TRAIN], Y[TRAIN], groups=GROUPS[TRAIN])
         np.testing.assert_array_equal(on_test.scores[name], fitted.predict(X[~TRAIN]))
@@ -67,32 +72,35 @@ def test_out_of_fold_scores_come_from_models_that_have_not_seen_the_query():
 
 def test_baselines(on_test):
     for name in MODELS:
-        kept, ranked = on_test.scores[name], on_test.scores[f"rank-only ({name})"]
+        kept, ranked = on_test.scores[name], on_test.scores[f"everything ({name})"]
         shown = np.isfinite(kept)
         assert 0 < shown.sum() < len(shown)
         assert np.isfinite(ranked).all()
         np.testing.assert_array_equal(np.argsort(kept[shown]), np.argsort(ranked[shown]))
         shuffled = on_test.scores[f"filter-only ({name})"]
         np.testing.assert_array_equal(shuffled, np.where(shown, 0.0, -np.inf))
-    assert np.isneginf(on_test.scores["filter-all"]).all()
+        answers = on_test.models[name].answers(X[~TRAIN], groups=GROUPS[~TRAIN])
+        (first,) = (scores for answer, scores in answers.items() if answer.startswith("first"))
+        np.testing.assert_array_equal(on_test.scores[f"first k ({name})"], first)
+    assert np.isneginf(on_test.scores["nothing"]).all()
 
 
-def test_each_model_against_its_own_ranking(on_test):
-    assert on_test.own_baselines == {name: f"rank-only ({name})" for name in MODELS}
-    held_out = {"groups": GROUPS[~TRAIN]}
-    report = rank_filter_report(
-        Y[~TRAIN],
-        on_test.scores,
-        baseline="rank-only (bce)",
-        own_baselines=on_test.own_baselines,
-        **held_out,
-    )
-    alone = rank_filter_report(Y[~TRAIN], on_test.scores, baseline="rank-only (mse)", **held_out)
-    own, one = ["own_difference", "own_p_value"], ["difference", "p_value"]
-    assert report.loc["mse", own].tolist() == alone.loc["mse", one].tolist()
-    assert report.loc["bce", own].tolist() == report.loc["bce", one].tolist()
-    assert report.loc["mse", own].tolist() != report.loc["mse", one].tolist()
-    assert report.drop(index=MODELS)[own].isna().all(axis=None)
+def test_baselines_are_compared_with_their_model_and_models_with_the_best(on_test):
+    report = on_test.report(rows(~TRAIN), k=3)
+    held_out, best = {"groups": GROUPS[~TRAIN]}, on_test.best
+    for name in on_test.scores:
+        other = on_test.models_of.get(name, best)
+        ranking = f"everything ({on_test.models_of.get(name, name)})"
+        alone = rank_filter_report(
+            Y[~TRAIN],
+            on_test.scores,
+            baseline={} if name == best else {name: other},
+            rankings={name: ranking} if ranking in on_test.scores else {},
+            **held_out,
+        )
+        pd.testing.assert_series_equal(report.loc[name, alone.columns], alone.loc[name])
+    (name,) = report.index[report["false_reject_rate@3"].isna()]
+    assert name == "nothing"
 
 
 def test_the_best_of_fixed_thresholds_is_chosen_on_training_rows_alone():

@@ -61,11 +61,15 @@ def test_interval_and_test_are_students(judged, confidence):
         interval = stats.ttest_1samp(mine, 0).confidence_interval(confidence)
         np.testing.assert_allclose(report.loc[system, ["low", "high"]].astype(float), interval)
         if system == "all":
-            assert report.loc[system, ["difference", "p_value"]].isna().all()
+            assert report.loc[system, "difference":].isna().all()
             continue
         assert report.loc[system, "difference"] == pytest.approx(np.mean(mine - values["all"]))
-        expected = stats.ttest_rel(mine, values["all"]).pvalue
-        assert report.loc[system, "p_value"] == pytest.approx(expected)
+        expected = stats.ttest_rel(mine, values["all"])
+        assert report.loc[system, "p_value"] == pytest.approx(expected.pvalue)
+        np.testing.assert_allclose(
+            report.loc[system, ["difference_low", "difference_high"]].astype(float),
+            expected.confidence_interval(confidence),
+        )
     assert "p_value" not in rank_filter_report(y_true, scores, groups=groups)
 
 
@@ -95,9 +99,9 @@ def test_few_queries_and_differences_without_spread():
         ({"y_scores": {}}, r"y_scores must be a dict .* at least one system, got dict"),
         ({"baseline": "b"}, "baseline 'b' is not one of the systems: 'a'"),
         ({"confidence_level": 0}, "confidence_level must be a number between 0 and 1.*, got 0"),
-        ({"own_baselines": ["a"]}, "own_baselines must be a dict .* got list"),
-        ({"own_baselines": {"a": "c"}}, "own_baselines: 'c' is not one of the systems"),
-        ({"own_baselines": {"c": "a"}}, "own_baselines: 'c' is not one of the systems"),
+        ({"rankings": "a"}, "rankings must be a dict .* got str"),
+        ({"rankings": {"a": "c"}}, "rankings: 'c' is not one of the systems"),
+        ({"baseline": {"c": "a"}}, "baseline: 'c' is not one of the systems"),
         ({"k": 0}, "k must be None .* or a positive integer, got"),
     ],
 )
@@ -114,23 +118,41 @@ def test_errors_name_the_system():
     assert caught.value.__notes__ == ["The error concerns the scores of 'b'."]
 
 
-def test_own_baselines(judged):
+def test_each_system_may_have_a_baseline_of_its_own(judged):
     y_true, scores, groups = judged
-    report = rank_filter_report(
-        y_true, scores, groups=groups, baseline="a", own_baselines={"a": "b", "b": "all"}
-    )
-    expected = [
-        rank_filter_report(y_true, scores, groups=groups, baseline=other).loc[name, column]
-        for column in ("difference", "p_value")
-        for name, other in (("a", "b"), ("b", "all"))
-    ]
-    found = report.loc[["a", "b"], ["own_difference", "own_p_value"]]
-    assert found.to_numpy().T.ravel().tolist() == expected
-    assert report.loc["all", ["own_difference", "own_p_value"]].isna().all()
-    assert np.isnan(report.loc["a", "difference"])
-    assert not {"own_difference", "own_p_value"} & set(
-        rank_filter_report(y_true, scores, groups=groups, baseline="a")
-    )
+    pairs = {"a": "b", "b": "all"}
+    report = rank_filter_report(y_true, scores, groups=groups, baseline=pairs)
+    for name, other in pairs.items():
+        alone = rank_filter_report(y_true, scores, groups=groups, baseline=other)
+        assert report.loc[name].equals(alone.loc[name])
+    assert report.loc["all", "difference":].isna().all()
+
+
+def test_good_documents_among_the_first_k_of_the_ranking_that_are_hidden():
+    # In order of the ranking, a: good, bad, good, good; b: bad, bad, good, good; c: none is good.
+    y_true, groups = [1, -1, 2, 1, -1, -1, 1, 1, -1, 0], [*"aaaabbbbcc"]
+    ranking = [4, 3, 2, 1, 4, 3, 2, 1, 2, 1]
+    shown = [4, NO, NO, 1, NO, NO, NO, NO, NO, NO]
+
+    def lost(k, y_true=y_true, ranking=ranking):
+        report = rank_filter_report(
+            y_true, {"f": shown, "r": ranking}, groups=groups, k=k, rankings={"f": "r"}
+        )
+        (name,) = (name for name in report if name.startswith("false_reject_rate@"))
+        assert np.isnan(report.loc["r", name])
+        return report.loc["f", name]
+
+    # b and c have no good document among their first two, and c none at all.
+    assert lost(1) == 0
+    assert lost(2) == 0
+    assert lost(3) == pytest.approx((1 / 2 + 1) / 2)
+    assert lost(4) == pytest.approx((1 / 3 + 1) / 2)
+    assert lost(None) == pytest.approx((1 / 3 + 1) / 2)
+    # Without a label, a document is not good, and one that is not ranked is not among the first.
+    assert lost(3, y_true=[1, -1, np.nan, *y_true[3:]]) == pytest.approx((0 + 1) / 2)
+    assert lost(4, ranking=[4, 3, NO, *ranking[3:]]) == pytest.approx((0 + 1) / 2)
+    # All of a tie: 2 of its 4 are among the first 2, 3 / 2 of them good and 1 / 2 lost.
+    assert lost(2, ranking=[1] * 4 + ranking[4:]) == pytest.approx(1 / 3)
 
 
 def test_gains_of_ndcg_0_alone(judged):
