@@ -276,7 +276,7 @@ def tuned(one, gains):
 
 def kept(table, errors):
     """Return the kind of answer that a rule keeps."""
-    answers = table.iloc[1:]
+    answers = table.drop(index=["threshold", "hide below 0"], errors="ignore")
     best = answers["value"].idxmax()
     difference, error = answers.loc[best, ["difference", "error"]]
     pays = difference > errors * error or not (difference or error)
