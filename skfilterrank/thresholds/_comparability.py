@@ -18,8 +18,12 @@ _ENOUGH = 30
 _CONFIDENCE = 0.9
 # Below one half, scores less the mean of their list predict better than the scores themselves.
 _HALF = 0.5
-# Most bins of scores in a curve. The penalty only keeps slopes finite.
-_N_BINS, _INVERSE_PENALTY = 100, 1e4
+# Most queries that are used, as more would hardly change the interval.
+_MOST = 10_000
+# Quantiles of the scores that bound the bins of a curve.
+_PLACES = np.arange(1, 100) / 100
+# Inverse strength of a penalty that only keeps slopes finite.
+_INVERSE_PENALTY = 1e4
 # List means are equal within this share of the spread of the scores.
 _ROUNDING = 1e-9
 
@@ -46,7 +50,7 @@ class ScoreComparability(Result):
     sentence : str
         The finding in words.
     n_queries : int
-        Number of queries with a judged and scored document.
+        Number of queries with a judged and scored document, at most 10,000.
     """
 
     ratio: float
@@ -159,9 +163,14 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
 @limit_threads(limits=1, user_api="blas")
 def comparability_of(judged: JudgedScores) -> ScoreComparability:
     """Test the scores of lists that are numbered by content."""
-    rows = ~np.isnan(judged.gains) & (judged.scores > -np.inf)
+    rows = ~np.isnan(judged.gains) & (judged.scores > -np.inf) & (judged.codes < _MOST)
     good, scores = (judged.gains[rows] > 0).astype(np.float64), judged.scores[rows]
     queries, codes = np.unique(judged.codes[rows], return_inverse=True)
+    edges = np.unique(np.quantile(scores, _PLACES, method="lower")) if len(scores) else scores
+    bins = np.searchsorted(edges, scores, side="right")
+    # Sums must not depend on the order of the rows of a list.
+    order = np.argsort(2 * (codes * (len(edges) + 1) + bins) + good, kind="stable")
+    good, scores, codes, bins = (each[order] for each in (good, scores, codes, bins))
     sizes, n = np.bincount(codes), len(queries)
     found = {"ratio": np.nan, "lower": -np.inf, "upper": np.inf, "spread": np.nan}
 
@@ -173,7 +182,7 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     if (n_units := len(np.unique(units))) < _ENOUGH:
         return result(None, f"{cannot}: that needs {_ENOUGH} judged queries, got {n_units}.")
     of_list, n_folds = judged.deal_folds()
-    odds, levels = _held_out_curve(scores, good, of_list[queries][codes], n_folds)
+    odds, levels = _held_out_curve(bins, good, of_list[queries][codes], n_folds)
     if not 0 < good.mean() < 1 or np.ptp(odds) == 0:
         return result(None, f"{cannot}: no score tells good documents from others.")
     chance = 1.0 / (1.0 + np.exp(-odds - levels))
@@ -208,11 +217,9 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     return result(None, f"{cannot}: {told}.")
 
 
-def _held_out_curve(scores, good, fold, n_folds):
+def _held_out_curve(bins, good, fold, n_folds):
     """Return log odds of a rising curve of other folds, of mean 0, and the level of each row."""
-    at = np.arange(1, _N_BINS) / _N_BINS
-    edges = np.unique(np.quantile(scores, at, method="lower"))
-    bins, n_bins = np.searchsorted(edges, scores, side="right"), len(edges) + 1
+    n_bins = int(bins.max()) + 1
     cells, shape = bins * n_folds + fold, (n_bins, n_folds)
     count, hits = (
         np.bincount(cells, each, n_bins * n_folds).reshape(shape) for each in (None, good)

@@ -127,6 +127,11 @@ class TestRatio:
     def test_only_the_order_of_scores_counts(self):
         assert found(LISTS, np.exp(SHIFTED)).to_frame().equals(found(LISTS, SHIFTED).to_frame())
 
+    def test_the_order_of_rows_does_not_count(self):
+        rows = np.random.default_rng(0).permutation(len(SHIFTED))
+        other = score_comparability(LISTS.y[rows], SHIFTED[rows], groups=-LISTS.groups[rows])
+        assert other.to_frame().equals(found(LISTS, SHIFTED).to_frame())
+
     def test_rows_without_score_or_label_are_left_out(self):
         extra = np.array([-np.inf, 5.0]), np.array([1.0, np.nan])
         scores, y = (np.append(a, b) for a, b in zip((SHIFTED, LISTS.y), extra))
