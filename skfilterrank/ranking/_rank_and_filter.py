@@ -50,6 +50,7 @@ _OF_THRESHOLD = (
     "held_out_",
     "summary_",
     "list_sizes_",
+    "comparability_",
 )
 # Number of forbidden rows below which a warning is given.
 _FEW_FORBIDDEN = 50
@@ -145,6 +146,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         without held-out values with a CertifiedThreshold.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Quantiles (5 % and 95 %) of the sizes of the lists on which the threshold was chosen.
+    comparability_ : ScoreComparability
+        Whether out-of-fold scores compare between queries, by
+        :func:`skfilterrank.thresholds.score_comparability`. Set where `held_out_` can be.
     measure_ : str
         Name of `measure` with its cut-off.
     cv_results_ : dict of ndarrays of shape (n_folds,)
@@ -193,8 +197,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     The best single threshold depends on the lengths of lists, since nDCG_f is normalised within
     each query. So `predict` warns once if more than a quarter of at least 30 lists are clearly
-    shorter or longer than the lists on which the threshold was chosen;
-    ``threshold=ExpectedThreshold()`` adapts to the length.
+    shorter or longer than the lists on which the threshold was chosen. If scores compare between
+    queries (`comparability_`), ``threshold=ExpectedThreshold()`` adapts to the length.
 
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties and draw
     by the order of rows, so another order gives other trees and scores. Queries come in the order
@@ -242,6 +246,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     held_out_: Any
     summary_: str
     list_sizes_: Any
+    comparability_: Any
     measure_: str
     cv_results_: Any
 

@@ -61,19 +61,6 @@ class ScoreComparability(Result):
     sentence: str
     n_queries: int
 
-    @property
-    def advice(self) -> str:
-        """Say what fits lists of other sizes than those of a fit."""
-        return {
-            True: "Use ExpectedThreshold or LearnedThreshold, which adapt to the size, as scores "
-            "compare between queries",
-            False: "Fit again on lists like these, or use LearnedThreshold or FirstK, but not "
-            "ExpectedThreshold, as scores do not compare between queries",
-            None: "Fit again on lists like these, or compare held_out_ of ExpectedThreshold, "
-            "LearnedThreshold and FirstK, as it cannot be told whether scores compare between "
-            "queries",
-        }[self.compares]
-
     def _summary(self):
         told = {True: "scores compare", False: "scores do not compare", None: "cannot tell"}
         return f"{told[self.compares]}, ratio {self.ratio:.2f}, {self.n_queries} queries"

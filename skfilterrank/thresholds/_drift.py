@@ -225,10 +225,20 @@ def _compared_sizes(model, sizes) -> list:
     fact = Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
     if not fact.warns:
         return [fact]
+    names = "ExpectedThreshold"
+    if np.median(others) < low and type(model).__name__ != "LearnedThreshold":
+        # It does worse in lists that are longer than those of its fit.
+        names += " or LearnedThreshold"
+    found = vars(model).get("comparability_")
     advice = (
-        "The best threshold depends on the size of a list: pass whole lists, or use "
-        f"ExpectedThreshold, which adapts to it, instead of {type(model).__name__}."
-    )
+        "The best threshold depends on the size of a list: pass whole lists, or fit again on lists "
+        "like these"
+    ) + {
+        True: f", or use {names}: scores compare between queries.",
+        False: ". Scores do not compare between queries, so ExpectedThreshold would not help.",
+        None: ". ExpectedThreshold helps if scores compare between queries (score_comparability), "
+        "which is not known here.",
+    }[None if found is None else found.compares]
     if hasattr(model, "certificate_"):
         advice = (
             "The guarantee need not hold for such lists: pass lists as in calibration, or "

@@ -15,6 +15,8 @@ from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected_values import (
@@ -110,7 +112,8 @@ class ExpectedThreshold(BaseThreshold):
 
     The probability of each gain given the score is learned from all rows, so lists may have any
     size. The expected value of every prefix of a list follows from the probabilities of all of its
-    documents, and from the correlation of documents of one query.
+    documents, and from the correlation of documents of one query. This needs scores that compare
+    between queries; `fit` warns if they do not.
 
     Parameters
     ----------
@@ -133,7 +136,7 @@ class ExpectedThreshold(BaseThreshold):
         for each level but the lowest, linear between and constant beyond; `cut_.correlation` is
         that of two documents of a query given their scores, from 0 to 0.95: the correlation of the
         latent normal variables of their gains.
-    best_score_, held_out_
+    best_score_, held_out_, comparability_
         See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
@@ -164,6 +167,18 @@ class ExpectedThreshold(BaseThreshold):
 
     def _cut_of(self, n_more):
         return ByExpectation()
+
+    def fit_judged(self, judged):
+        """Fit on rows that were checked already; warn if scores do not compare between queries."""
+        super().fit_judged(judged)
+        found = vars(self).get("comparability_")
+        if found is not None and found.compares is False:
+            warn_user(
+                f"{found.sentence} ExpectedThreshold takes a score to mean the same in every list: "
+                "use LearnedThreshold or FirstK.",
+                FitWarning,
+            )
+        return self
 
 
 def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
@@ -331,7 +346,7 @@ class PerQueryThreshold(BaseThreshold):
     cut_ : Cut
         The fitted cut. `cut_.regression` is the ridge regression on squares and products of the
         score, the mean of the other scores of the list, and the log size of the list.
-    best_score_, held_out_
+    best_score_, held_out_, comparability_
         See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.

@@ -20,6 +20,7 @@ from skfilterrank.thresholds._certificate import (
     RiskCertificate,
     certificate_to_json,
 )
+from skfilterrank.thresholds._comparability import ScoreComparability
 from skfilterrank.thresholds._cuts import Caps, known_cuts
 from skfilterrank.thresholds._drift import Calibration
 from skfilterrank.thresholds._risks import read_risks
@@ -201,6 +202,11 @@ _READ = {"gains": states.gains_from_json, "risks": dict}
 # Fitted attributes to JSON, and back.
 
 
+def _comparability_from_json(state):
+    """Make a `ScoreComparability` from JSON."""
+    return ScoreComparability(**_with_floats(state, "ratio", "lower", "upper", "spread"))
+
+
 def _certificate_from_json(state):
     """Make a certificate that assumes unseen queries, since the source of the scores is unknown."""
     risks = {each["risk"]: RiskBound(**_with_floats(each, *_LIMITS)) for each in state["risks"]}
@@ -234,7 +240,15 @@ def _held_out_from_json(rows):
 _LIMITS = ("lower", "upper", "lower_bound")
 # Attributes that files of all thresholds hold, and that files of some do.
 _OF_ALL = ("measure", "level", "threshold", "fitted_with_groups", "caps", "cut")
-_OF_SOME = ("best_score", "held_out", "n_unjudged", "list_sizes", "calibration", "certificate")
+_OF_SOME = (
+    "best_score",
+    "held_out",
+    "n_unjudged",
+    "list_sizes",
+    "calibration",
+    "comparability",
+    "certificate",
+)
 _FITTED: dict[str, Callable] = {
     "measure": str,
     "level": float,
@@ -246,10 +260,12 @@ _FITTED: dict[str, Callable] = {
     "n_unjudged": int,
     "list_sizes": array,
     "calibration": _calibration_from_json,
+    "comparability": _comparability_from_json,
     "certificate": _certificate_from_json,
 }
 _TO_JSON: dict[str, Callable] = {
     "calibration": vars,
+    "comparability": vars,
     "cut": lambda cut: {"name": type(cut).__name__} | cut.state(),
     "held_out": lambda table: [[name, *row] for name, *row in table.itertuples()],
     "certificate": certificate_to_json,

@@ -170,7 +170,7 @@ class LearnedThreshold(BaseThreshold):
         The fitted cut. `cut_.learner` holds the models: `gains` of each class, ascending, `shares`
         of "trees", "linear" and "score" in the mixture, and `columns`, the additional columns of
         the table, which `predict` needs, too.
-    best_score_, held_out_
+    best_score_, held_out_, comparability_
         See :class:`TunedThreshold`. All use out-of-fold probabilities. For `held_out_` the factor
         is chosen without the query's fold, too, but the shares of the mixture are not.
     measure_ : str

@@ -31,6 +31,7 @@ from skfilterrank.thresholds._answers import (
     shown_in_words,
     warn_of_answer,
 )
+from skfilterrank.thresholds._comparability import comparability_of
 from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut
 from skfilterrank.thresholds._drift import (
     Calibration,
@@ -85,6 +86,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     summary_: str
     list_sizes_: Any
     calibration_: Any
+    comparability_: Any
 
     __metadata_request__fit = {"query_weight": True, "clusters": True}  # noqa: RUF012
 
@@ -253,6 +255,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             warn_of_unjudged([parsed], n_open, judged.index.n_queries)
         if self.cut_.level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
+        if self.fitted_with_groups_ and not self.is_calibrated:
+            self.comparability_ = comparability_of(judged)
         judged, found, entries = self._find_level(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
         shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
@@ -764,6 +768,9 @@ class Threshold(BaseThreshold):
         Usual list sizes: 5 % and 95 % quantiles.
     calibration_ : Calibration
         Quantiles of the scores and share of shown documents, with which new scores are compared.
+    comparability_ : ScoreComparability
+        Whether scores compare between queries, by :func:`score_comparability`. Not set without
+        query ids.
     measure_ : str
         Name of the measure with its cut-off.
     n_unjudged_ : int

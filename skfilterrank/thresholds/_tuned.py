@@ -150,7 +150,7 @@ class FirstK(BaseThreshold):
         Minus the number of shown documents; -inf if all are shown, +inf if none is.
     threshold_curve_ : ThresholdCurve
         The measure at every level, which is minus a number of documents.
-    best_score_, held_out_
+    best_score_, held_out_, comparability_
         See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
@@ -241,6 +241,9 @@ class TunedThreshold(BaseThreshold):
         a cut-off, and with `held_out_`. With ``keep_if="better"`` also which answer was kept.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes, and `check` too.
+    comparability_ : ScoreComparability
+        Whether scores compare between queries, by :func:`score_comparability`. If so, the warning
+        of other sizes names thresholds that adapt to them. Not set without query ids.
     calibration_ : Calibration
         Quantiles of the scores and share of shown documents, with which `predict` and `check`
         compare new scores.
@@ -267,7 +270,7 @@ class TunedThreshold(BaseThreshold):
 
     With :class:`skfilterrank.io.Rows` the threshold is found in three passes at most.
     `threshold_curve_` then has at most 64 thresholds for each doubling of the score, with exact
-    values, and `held_out_` and `calibration_` are not set.
+    values, and `held_out_`, `calibration_` and `comparability_` are not set.
 
     **Two scores.** Let r be the expected gain of a document, with gain 0 for forbidden documents,
     and h the probability that it is forbidden. r before h is an isotonic function of the score. The

@@ -1,12 +1,23 @@
 """Whether scores compare between queries: the slope between lists over that within lists."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from skfilterrank.thresholds import TunedThreshold, score_comparability
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    ExpectedThreshold,
+    FirstK,
+    PerQueryThreshold,
+    TunedThreshold,
+    load_threshold,
+    score_comparability,
+)
 from skfilterrank.thresholds._comparability import comparability_of
 
 N_DOCUMENTS = 10
@@ -159,3 +170,34 @@ class TestRatio:
         grades = np.where(LISTS.y > 0, 3, 1)
         result = found(LISTS._replace(y=grades), SHIFTED, gains={3: 1, 1: -1})
         assert result.ratio == found(LISTS, SHIFTED).ratio
+
+
+class TestThresholds:
+    @pytest.mark.parametrize("threshold", [TunedThreshold(), FirstK(), PerQueryThreshold()])
+    @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+    def test_fit_keeps_the_finding(self, threshold, tmp_path):
+        threshold.fit(SHIFTED, LISTS.y, groups=LISTS.groups)
+        expected = found(LISTS, SHIFTED)
+        assert threshold.comparability_.to_frame().equals(expected.to_frame())
+        threshold.save(tmp_path / "threshold.json")
+        loaded = load_threshold(tmp_path / "threshold.json").comparability_
+        assert loaded.to_frame().equals(expected.to_frame())
+
+    @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+    def test_expected_threshold_warns_of_scores_that_do_not_compare(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FitWarning)
+            ExpectedThreshold("f").fit(LISTS.log_odds, LISTS.y, groups=LISTS.groups)
+        with pytest.warns(FitWarning, match="Scores do not compare .* LearnedThreshold or FirstK"):
+            ExpectedThreshold("f").fit(SHIFTED, LISTS.y, groups=LISTS.groups)
+
+    def test_without_queries_nothing_is_compared(self):
+        with pytest.warns(FitWarning, match="without query ids"):
+            model = TunedThreshold().fit(LISTS.log_odds, LISTS.y)
+        assert not hasattr(model, "comparability_")
+
+    def test_rank_and_filter_compares_held_out_scores(self):
+        X = np.column_stack([SHIFTED, LISTS.log_odds])
+        model = RankAndFilter(LogisticRegression()).fit(X, LISTS.y, groups=LISTS.groups)
+        assert model.comparability_.compares is True
+        assert model.comparability_ is model.filter_.comparability_

@@ -1,7 +1,9 @@
 """Filters warn of scores on another scale than those of their calibration, and of no others."""
 
+import copy
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -166,6 +168,23 @@ class TestListSizes:
         model.predict(some, groups=groups)
         with pytest.warns(DataWarning, match="median 10 documents"):
             model.predict(scores, groups=groups)
+
+    @pytest.mark.parametrize(
+        ("compares", "rows", "advice"),
+        [
+            (True, 1, "use ExpectedThreshold or LearnedThreshold: scores compare"),
+            (True, 30, "use ExpectedThreshold: scores compare"),
+            (False, 1, "do not compare between queries, so ExpectedThreshold would not help"),
+            (None, 1, "ExpectedThreshold helps if scores compare .* not known here"),
+        ],
+    )
+    def test_the_advice_follows_whether_scores_compare(self, tens, compares, rows, advice):
+        model, scores, _ = tens
+        model = copy.copy(model)
+        model.comparability_ = replace(model.comparability_, compares=compares)
+        groups = np.repeat(np.arange(30), rows)
+        with pytest.warns(DataWarning, match=f"lists like these.*{advice}"):
+            model.predict(np.resize(scores, len(groups)), groups=groups)
 
     @pytest.mark.slow
     def test_what_follows_the_size_does_not_warn(self, tens):
