@@ -53,10 +53,11 @@ def compared(
     judged = judged.in_order()
     names = [EVERYTHING, NOTHING, *([BELOW] if judged.are_gains else [])]
     shown = (shown_by(name, judged.scores, judged.index, most) for name in names)
-    answers = dict(zip(names, values_shown(judged.lists, parsed, *shown)))
+    every, nothing, *below = values_shown(judged.lists, parsed, *shown)
     first, level = _of_first(judged, parsed, most)
     k = min(max(-level, 0), int(judged.index.sizes.max()))
-    answers[f"{FIRST} {k:.0f}"] = first
+    answers = {EVERYTHING: every, NOTHING: nothing, f"{FIRST} {k:.0f}": first}
+    answers |= dict(zip([BELOW], below))
     weights = judged.lists.weights
     rows = {"threshold": (mean_over_queries(values, weights), *[np.nan] * 4)}
     for name, others in answers.items():

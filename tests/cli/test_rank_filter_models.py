@@ -44,7 +44,7 @@ def on_test():
 def test_scores_of_test_rows_are_those_of_the_models(on_test):
     parts = {
         "bce": ["everything", "first k", "filter-only"],
-        "mse": ["everything", "hide below 0", "first k", "filter-only"],
+        "mse": ["everything", "first k", "hide below 0", "filter-only"],
     }
     of = {f"{part} ({name})": name for name, each in parts.items() for part in each}
     assert on_test.models_of == of
