@@ -268,7 +268,8 @@ def first_places(scores, groups, k):
 def tuned(one, gains):
     """Fit the threshold for some gains on the out-of-fold scores."""
     judged = one.judged
-    lists = judged.lists.replace(gains=mapped(judged.labels, gains))
+    priced = np.where(judged.gains < 0, gains[-1], judged.gains)
+    lists = judged.lists.replace(gains=priced)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         return TunedThreshold(MEASURE).fit_judged(replace(judged, lists=lists))
