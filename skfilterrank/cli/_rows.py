@@ -122,13 +122,14 @@ def read_rows(path, options: dict[str, Any], like: dict | None = None, labelled=
             f"--{next(iter(options)).replace('_', '-')} names a column, but {path} is read as "
             "LETOR text. Leave the option out, or end the file's name in .csv, .jsonl or the like."
         )
-    return _read_letor(path, like or {"n_features": None, "sparse": "auto"})
+    return _read_letor(path, like or {"n_features": None, "zero_based": "auto", "sparse": "auto"})
 
 
 def _read_letor(path, like):
     """Read a LETOR file; a test file gets the settings of the training file."""
     try:
-        data = read_letor(path, n_features=like["n_features"], sparse=like["sparse"])
+        how = {name: like[name] for name in ("n_features", "zero_based", "sparse")}
+        data = read_letor(path, **how)
     except FileFormatError as error:
         error.add_note("(LETOR text was expected from the end of the file's name.)")
         raise
@@ -154,6 +155,7 @@ def _read_letor(path, like):
             f"{brief(groups[row])}. Keep one judgment per document and query."
         )
     settings = {"kind": "letor", "n_features": int(n_features), "sparse": not is_dense}
+    settings["zero_based"] = data.zero_based
     return JudgedRows(data.X, pd.Series(data.y, index=groups), groups, docnos, settings)
 
 

@@ -38,7 +38,7 @@ class _LetorData(NamedTuple):
     Attributes
     ----------
     X : ndarray or csr_matrix of shape (n_rows, n_features)
-        Features; column j holds the feature with index j + 1 in the file.
+        Features; column j holds the feature with index j + 1 in the file, or j if `zero_based`.
     y : ndarray of shape (n_rows,), float64
         Labels, NaN for unjudged rows.
     groups : ndarray of shape (n_rows,), int64 or object (str)
@@ -47,6 +47,8 @@ class _LetorData(NamedTuple):
         Document ids; "" for a row without one.
     comments : ndarray of shape (n_rows,), object (str)
         Text after the first "#" without surrounding blanks; "" for a row without a comment.
+    zero_based : bool
+        True if features are numbered from 0.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -54,16 +56,23 @@ class _LetorData(NamedTuple):
     groups: np.ndarray
     docnos: np.ndarray
     comments: np.ndarray
+    zero_based: bool
 
 
 def read_letor(
-    source, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
+    source,
+    *,
+    n_features: int | None = None,
+    zero_based: bool | str = "auto",
+    sparse: bool | str = "auto",
+    dtype=np.float64,
 ) -> _LetorData:
     r"""Read judged documents in LETOR format, the text format of MQ2007 and MSLR-WEB30K.
 
     A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
-    Indices start at 1 and ascend; features that are not listed are 0. Blank lines and lines that
-    hold only a comment are skipped. The document id is read from ``docid = X`` in the comment.
+    Indices may have any order, without repeats; features that are not listed are 0. Blank lines and
+    lines that hold only a comment are skipped. The document id is read from ``docid = X`` in the
+    comment.
 
     Parameters
     ----------
@@ -73,6 +82,10 @@ def read_letor(
     n_features : int, default=None
         Number of columns of X. None takes the highest index in the files. Pass it so that X of a
         test file has the same columns as X of the training file.
+    zero_based : {"auto", True, False}, default="auto"
+        Whether the first feature has the index 0, as in files of
+        `sklearn.datasets.dump_svmlight_file`, or 1. "auto" means 0 if some index is 0. For a test
+        file, pass `zero_based` of the training data, since its index 0 may not occur.
     sparse : {"auto", True, False}, default="auto"
         True returns X as a csr_matrix, and False as an array. "auto" returns a csr_matrix if fewer
         than 10 % of the entries differ from 0; pass True or False if X of two files must have the
@@ -82,9 +95,10 @@ def read_letor(
 
     Returns
     -------
-    data : named tuple ``(X, y, groups, docnos, comments)``
-        Arrays with one entry per row. Column j of `X` holds the feature with index j + 1 in the
-        file. `y` is NaN for unjudged rows. `docnos` and `comments` are "" for lines without one.
+    data : named tuple ``(X, y, groups, docnos, comments, zero_based)``
+        Arrays with one entry per row, and whether features are numbered from 0. Column j of `X`
+        holds the feature with index j + 1 in the file, or j if they are. `y` is NaN for unjudged
+        rows. `docnos` and `comments` are "" for lines without one.
         `groups` is int64 if every query id of every file is a plain integer, else an object array
         of str. So an id such as "007" keeps all ids as they are written.
 
@@ -92,8 +106,8 @@ def read_letor(
     ------
     FileFormatError
         A ValueError whose message starts with file and line: if a query id is missing, a label is
-        not a number, a feature is not index:value, an index is below 1 or above `n_features`,
-        indices do not ascend, a value is infinite, bytes are not UTF-8, or the file has no rows.
+        not a number, a feature is not index:value, an index is too low, too high for `n_features`
+        or occurs twice, a value is infinite, bytes are not UTF-8, or the file has no rows.
 
     See Also
     --------
@@ -120,7 +134,9 @@ def read_letor(
     >>> data.groups, data.docnos
     (array(['q1', 'q1'], dtype=object), array(['d7', 'd2'], dtype=object))
     """
-    dtype = _check_parameters(n_features, sparse, dtype)
+    dtype = _check_parameters(n_features, zero_based, sparse, dtype)
+    most = _MAX_INDEX if n_features is None else n_features
+    limits = int(zero_based is False), most - (zero_based is True)
     sources = source if isinstance(source, list | tuple) else [source]
     if not sources:
         raise InputError("source must hold at least one file, got an empty list: pass a file.")
@@ -129,7 +145,7 @@ def read_letor(
     for source in sources:
         n_blocks = len(blocks)
         for first_line, lines in iter_line_chunks(source):
-            block = _parse_lines(lines, first_line, source, n_features, dtype, query_codes)
+            block = _parse_lines(lines, first_line, source, limits, dtype, query_codes)
             if block is not None:
                 blocks.append(block)
         if len(blocks) == n_blocks:
@@ -138,29 +154,40 @@ def read_letor(
                 source_name(source),
             )
 
-    labels, codes, counts, indices, values, docnos, comments = zip(*blocks, strict=True)
+    parts = list(zip(*blocks, strict=True))
     blocks.clear()
+    labels, codes, counts, indices, values = map(np.concatenate, parts[:5])
+    is_from_0 = zero_based is True or (zero_based == "auto" and bool((indices == 0).any()))
+    columns = indices if is_from_0 else indices - 1
+    width = int(columns.max(initial=-1)) + 1
+    if n_features is not None and width > n_features:
+        raise InputError(
+            f"n_features must be at least {width}, since features are numbered from 0 and one has "
+            f"the index {width - 1}, got {n_features}."
+        )
+    shape = len(labels), width if n_features is None else n_features
     return _LetorData(
-        _assemble(indices, values, np.concatenate(counts), n_features, sparse),
-        np.concatenate(labels),
-        _query_ids(query_codes)[np.concatenate(codes)],
-        _object_array(itertools.chain.from_iterable(docnos)),
-        _object_array(itertools.chain.from_iterable(comments)),
+        _assemble(columns, values, counts, shape, sparse),
+        labels,
+        _query_ids(query_codes)[codes],
+        *(_object_array(itertools.chain.from_iterable(texts)) for texts in parts[5:]),
+        is_from_0,
     )
 
 
-def _check_parameters(n_features, sparse, dtype):
+def _check_parameters(n_features, zero_based, sparse, dtype):
     """Return `dtype` as a NumPy dtype; raise if it or another parameter is not valid."""
     check_count(n_features, "n_features", most=_MAX_INDEX, or_none=True)
-    if not (isinstance(sparse, bool) or sparse == "auto"):
-        raise InputError(f'sparse must be "auto", True or False, got {brief(sparse)}.')
+    for name, value in {"zero_based": zero_based, "sparse": sparse}.items():
+        if not (isinstance(value, bool) or value == "auto"):
+            raise InputError(f'{name} must be "auto", True or False, got {brief(value)}.')
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise InputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
     return np.dtype(dtype)
 
 
-def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
-    """Read a block of lines.
+def _parse_lines(lines, first_line, source, limits, dtype, query_codes):
+    """Read a block of lines; `limits` are the lowest and highest possible index.
 
     Returns labels, query codes, numbers of features per row, feature indices, feature values,
     document ids and comments, or None if the block has no rows. `query_codes` maps query ids to
@@ -195,17 +222,19 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     indices = pairs[0::2].astype(np.int64)
     with np.errstate(over="ignore"):  # checked below
         values = pairs[1::2].astype(dtype)
-    highest = _MAX_INDEX if n_features is None else n_features
-    starts = (np.cumsum(counts) - counts)[counts > 0]
-    wrong = np.append(False, indices[1:] <= indices[:-1])[: len(indices)]
-    wrong[starts] = False
-    wrong |= (indices < 1) | (indices > highest) | np.isinf(values)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    if not ((indices[1:] > indices[:-1]) | (rows[1:] > rows[:-1])).all():
+        order = np.lexsort((indices, rows))
+        indices, values = indices[order], values[order]
+    lowest, highest = limits
+    wrong = (indices < lowest) | (indices > highest) | np.isinf(values)
+    wrong[1:] |= (indices[1:] == indices[:-1]) & (rows[1:] == rows[:-1])
     if wrong.any():
         place = int(wrong.argmax())
-        limit = "n_features" if n_features else "the highest index"
+        limit = "the highest index" if highest >= _MAX_INDEX - 1 else "by n_features"
         fail(
-            int(np.searchsorted(np.cumsum(counts), place, side="right")),
-            f"feature index {indices[place]}: indices must ascend from 1 to {highest}, {limit}, "
+            rows[place],
+            f"feature index {indices[place]}: indices must be from {lowest} to {highest}, {limit}, "
             f"without repeats, and values must be finite in {values.dtype}, or nan. Correct the "
             "line.",
         )
@@ -233,26 +262,18 @@ def _explain(body):
     )
 
 
-def _assemble(indices, values, counts, n_features, sparse):
-    """Make the feature matrix from blocks of indices and values.
-
-    `counts` holds the number of features that each row lists.
-    """
-    if n_features is None:
-        n_features = max((int(block.max()) for block in indices if block.size), default=0)
-    shape = (len(counts), n_features)
-    indices, values = np.concatenate(indices), np.concatenate(values)
+def _assemble(columns, values, counts, shape, sparse):
+    """Make the feature matrix from columns and values; `counts` holds the number of each row."""
     if sparse == "auto":
         sparse = np.count_nonzero(values) < _SPARSE_BELOW * shape[0] * shape[1]
-    indptr = np.append(0, np.cumsum(counts))
     if sparse:
-        X = sp.csr_matrix((values, indices - 1, indptr), shape=shape)
+        X = sp.csr_matrix((values, columns, np.append(0, np.cumsum(counts))), shape=shape)
         X.eliminate_zeros()
         return X
     if len(values) == shape[0] * shape[1]:
         return values.reshape(shape)
     X = np.zeros(shape, dtype=values.dtype)
-    X[np.repeat(np.arange(shape[0]), counts), indices - 1] = values
+    X[np.repeat(np.arange(shape[0]), counts), columns] = values
     return X
 
 

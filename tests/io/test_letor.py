@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
 
 from profiles import times
 from skfilterrank.exceptions import FileFormatError
@@ -24,7 +25,7 @@ nan qid:10 2:.25 #docid=GX-2
 
 
 def test_values_ids_and_comments():
-    X, y, groups, docnos, comments = read_letor(io.StringIO(TEXT))
+    X, y, groups, docnos, comments, zero_based = read_letor(io.StringIO(TEXT))
     np.testing.assert_array_equal(
         X, [[0.5, 0, -0.002], [0, 0.25, 0], [np.nan, 0, 7], [0, 0, 0]], strict=True
     )
@@ -32,6 +33,7 @@ def test_values_ids_and_comments():
     np.testing.assert_array_equal(groups, np.array([10, 10, 9, 9], dtype=np.int64), strict=True)
     assert docnos.tolist() == ["GX-1", "GX-2", "x#y", ""]
     assert comments.tolist() == ["docid = GX-1 inc = 1", "docid=GX-2", "rel docid = x#y", ""]
+    assert zero_based is False
 
 
 @pytest.mark.parametrize("opened", ["path", "str", "gz", "gz named .txt", "text", "bytes", "bom"])
@@ -100,8 +102,46 @@ def test_query_id_types_are_decided_over_all_files():
 
 def test_n_features_widens_and_limits():
     assert read_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
-    with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: .* to 2, n_features"):
+    with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: .* 2, by n_features"):
         read_letor(io.StringIO(TEXT), n_features=2)
+
+
+FROM_0 = "1 qid:1 1:3 0:2\n0 qid:1 1:4\n"
+
+
+def test_features_may_be_numbered_from_0():
+    read = read_letor(io.StringIO(FROM_0))
+    assert read.zero_based is True
+    np.testing.assert_array_equal(read.X, [[2.0, 3], [0, 4]], strict=True)
+    # The index 0 of a test file may not occur.
+    part = io.StringIO("0 qid:1 1:4\n"), io.StringIO("0 qid:2 1:4\n")
+    X = read_letor(part[0], zero_based=True, n_features=2).X
+    np.testing.assert_array_equal(X, [[0.0, 4]], strict=True)
+    np.testing.assert_array_equal(read_letor(part[1]).X, [[4.0]], strict=True)
+
+
+def test_scikit_learn_writes_what_is_read(tmp_path):
+    X, y, qid = np.array([[0.0, 2.5, 1.0], [3.0, 0.0, -1.0]]), [1, 0], [4, 4]
+    for zero_based in (True, False):
+        path = tmp_path / f"{zero_based}.txt"
+        dump_svmlight_file(X, y, str(path), zero_based=zero_based, query_id=qid)
+        read = read_letor(path, sparse=False)
+        np.testing.assert_array_equal(read.X, X, strict=True)
+        assert (read.groups.tolist(), read.zero_based) == (qid, zero_based)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"zero_based": False}, "<stream>:1: feature index 0: indices must be from 1 to 21474836"),
+        ({"zero_based": True, "n_features": 1}, "index 1: indices must be from 0 to 0, by n_feat"),
+        ({"n_features": 1}, "n_features must be at least 2, since features are numbered from 0"),
+        ({"zero_based": 1}, 'zero_based must be "auto", True or False, got 1'),
+    ],
+)
+def test_where_features_from_0_are_refused(params, message):
+    with pytest.raises(ValueError, match=message):
+        read_letor(io.StringIO(FROM_0), **params)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +192,7 @@ def test_rows_without_any_feature():
 
 
 WORDS = "expected 'label qid:ID index:value ...', .*"
-INDEX = "indices must ascend from 1 to 2147483647, the highest index"
+INDEX = "indices must be from 0 to 2147483647, the highest index, without repeats"
 
 
 @pytest.mark.parametrize(
@@ -171,11 +211,10 @@ INDEX = "indices must ascend from 1 to 2147483647, the highest index"
         ("1 qid:1 1:0.5 2:3:4", f"{WORDS} got '2:3:4'"),
         ("1 qid:1 1:\u0663", WORDS),
         ("1 qid:1 1:0.5 qid:2", f"{WORDS} got 'qid:2'"),
-        ("1 qid:1 0:0.5", f"feature index 0: {INDEX}"),
         ("1 qid:1 -1:0.5", f"{WORDS} got '-1:0.5'"),
         ("1 qid:1 4294967296:1", f"feature index 4294967296: {INDEX}"),
         (f"1 qid:1 {'9' * 5000}:1", WORDS),
-        ("1 qid:1 2:1 1:1", f"feature index 1: {INDEX}"),
+        ("1 qid:1 3:1 1:1 2:2 1:0", f"feature index 1: {INDEX}"),
         ("1 qid:1 1:1 1:1", f"feature index 1: {INDEX}"),
         ("1 qid:1 1:1 2:-Infinity", f"{WORDS} got '2:-Infinity'"),
         ("1 qid:1 1:1 2:1e999", "feature index 2: .* be finite in float64"),
