@@ -15,7 +15,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import QrelsIndex, align, read_judged_table, read_letor, read_qrels, read_run
 from skfilterrank.ranking import QueryScaler, RankAndFilter, make_ranker, make_text_features
 from skfilterrank.thresholds import threshold_curve
-from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
+from skfilterrank.thresholds._certificate import make_certificate
+from skfilterrank.thresholds._certify import certify, make_tests
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, read_risks
 

@@ -55,92 +55,6 @@ def by_machines(n_labels: int) -> Condition:
     )
 
 
-def about_data(lists, units):
-    """State the numbers of queries and of labels, and what counts once."""
-    n_queries, n_labels = lists.index.n_queries, int(np.count_nonzero(~np.isnan(lists.gains)))
-    queries, labels = counted(n_queries, "query"), counted(n_labels, "label")
-    yield Condition("n_queries", n_queries, f"The data are {queries} with {labels}.")
-    yield Condition("n_labels", n_labels)
-    n_units, text = len(units.numbers()[0]), ""
-    if units.name is not None:
-        number = counted(n_units, units.name)
-        text = f"Each {units.name} counts once, with the mean of its queries ({number})."
-    yield Condition("n_units", n_units, text)
-    yield Condition("unit", units.name)
-
-
-def about_shown(units, threshold, confidence_level):
-    """State the share of answered queries with its interval."""
-    share, low, high = units.share_answered(threshold, confidence_level)
-    text = (
-        f"Something is shown for {100 * share:.1f} % of the queries ({100 * low:.1f} to "
-        f"{100 * high:.1f} %)."
-    )
-    if not share:
-        text = (
-            "Nothing is shown for any of these queries, so that the certificate is empty: raise a "
-            "level, or give more queries or a better model."
-        )
-    yield Condition("share_answered", share, text)
-    yield Condition("share_answered_lower", low)
-    yield Condition("share_answered_upper", high)
-    # Whoever knows the shown rows replaces it.
-    yield Condition("share_hidden", np.nan)
-
-
-def about_hidden(shown) -> Condition:
-    """State the share of the documents that is hidden."""
-    hidden = 1.0 - float(shown.mean())
-    return Condition("share_hidden", hidden, f"{100 * hidden:.3g} % of the documents are hidden.")
-
-
-def about_length(max_shown, shows_more) -> Condition:
-    """State how many documents of a list are covered."""
-    text = ""
-    if max_shown is not None:
-        covered = counted(max_shown, "document")
-        text = f"The certificate covers lists that show at most {covered}."
-        if shows_more:
-            text = f"More may be shown, and the certificate covers the first {covered} alone."
-    return Condition("max_shown", max_shown, text)
-
-
-def about_rule(rule, threshold, n_apart):
-    """State which documents are shown, and from what a rule of two scores was learned."""
-    yield Condition("rule", rule, f"{rule_in_words(rule, threshold)}.")
-    others = counted(n_apart, "other query")
-    text = f"The curves of the rule were learned from {others}." if n_apart else ""
-    yield Condition("n_apart", n_apart, text)
-
-
-def about_bets(risks) -> Condition:
-    """State which observed means are their own upper bounds."""
-    names = ", ".join(name for name, each in risks.items() if each.is_own_bound)
-    text = ""
-    if names:
-        text = (
-            f"Of {names} the bets ruled out the observed mean itself before all queries were "
-            "counted, so that it is stated as the upper bound, too."
-        )
-    return Condition("own_bounds", names, text)
-
-
-def about_labels(risks, lists, to_judge):
-    """State what is left out or unjudged."""
-    n_left_out, text = max(each.n_left_out for each in risks.values()), ""
-    if n_left_out:
-        text = (
-            f"{said_left_out(n_left_out, lists.index.n_queries)}, since no document is judged that "
-            "could tell the loss: the others must be like a random draw of all."
-        )
-    yield Condition("n_left_out", n_left_out, text)
-    n_unjudged, text = len(to_judge), ""
-    if n_unjudged:
-        documents = counted(n_unjudged, "document")
-        text = f"Unjudged, and counted as not forbidden: {documents} that could change a risk."
-    yield Condition("n_unjudged", n_unjudged, text)
-
-
 # Number of digits of a digest.
 _N_DIGITS = 12
 _LEARN_THEN_TEST = (
@@ -453,6 +367,86 @@ class RiskCertificate(Result):
         if unit is None:
             return f"{'answered ' if answered else ''}{kind}queries"
         return f"{kind}{plural(unit)}{' with an answered query' if answered else ''}"
+
+
+def make_certificate(
+    risks: dict[str, RiskBound],
+    units,
+    lists,
+    confidence_level: float,
+    found: tuple[float, float],
+    to_judge: pd.DataFrame,
+    *,
+    max_shown: int | None,
+    shown: np.ndarray | None = None,
+    shows_more: bool = False,
+    is_chosen: bool = True,
+    rule: str | None = None,
+    n_apart: int = 0,
+) -> RiskCertificate:
+    """Make the certificate of a threshold and of the value that was found there.
+
+    `to_judge` is the table of :func:`find_unjudged`, and `shown` a mask of the rows that are shown.
+    """
+    (threshold, value), n_queries = found, lists.index.n_queries
+    n_labels, n_units = int(np.count_nonzero(~np.isnan(lists.gains))), len(units.numbers()[0])
+    data = f"The data are {counted(n_queries, 'query')} with {counted(n_labels, 'label')}."
+    share, low, high = units.share_answered(threshold, confidence_level)
+    answered = (
+        f"Something is shown for {100 * share:.1f} % of the queries ({100 * low:.1f} to "
+        f"{100 * high:.1f} %)."
+    )
+    if not share:
+        answered = (
+            "Nothing is shown for any of these queries, so that the certificate is empty: raise a "
+            "level, or give more queries or a better model."
+        )
+    once = length = left_out = unjudged = hiding = apart = own = ""
+    if units.name is not None:
+        number = counted(n_units, units.name)
+        once = f"Each {units.name} counts once, with the mean of its queries ({number})."
+    hidden = np.nan if shown is None else 1.0 - float(shown.mean())
+    if shown is not None:
+        hiding = f"{100 * hidden:.3g} % of the documents are hidden."
+    if max_shown is not None:
+        covered = counted(max_shown, "document")
+        length = f"The certificate covers lists that show at most {covered}."
+        if shows_more:
+            length = f"More may be shown, and the certificate covers the first {covered} alone."
+    if n_apart:
+        apart = f"The curves of the rule were learned from {counted(n_apart, 'other query')}."
+    if of_bets := ", ".join(name for name, each in risks.items() if each.is_own_bound):
+        own = (
+            f"Of {of_bets} the bets ruled out the observed mean itself before all queries were "
+            "counted, so that it is stated as the upper bound, too."
+        )
+    if n_left_out := max(each.n_left_out for each in risks.values()):
+        left_out = (
+            f"{said_left_out(n_left_out, n_queries)}, since no document is judged that could tell "
+            "the loss: the others must be like a random draw of all."
+        )
+    if n_unjudged := len(to_judge):
+        documents = counted(n_unjudged, "document")
+        unjudged = f"Unjudged, and counted as not forbidden: {documents} that could change a risk."
+    conditions = (
+        Condition("n_queries", n_queries, data),
+        Condition("n_labels", n_labels),
+        Condition("n_units", n_units, once),
+        Condition("unit", units.name),
+        Condition("share_answered", share, answered),
+        Condition("share_answered_lower", low),
+        Condition("share_answered_upper", high),
+        Condition("share_hidden", hidden, hiding),
+        Condition("max_shown", max_shown, length),
+        Condition("rule", rule, f"{rule_in_words(rule, threshold)}."),
+        Condition("n_apart", n_apart, apart),
+        Condition("own_bounds", of_bets, own),
+        Condition("n_left_out", n_left_out, left_out),
+        Condition("n_unjudged", n_unjudged, unjudged),
+        *USUAL,
+    )
+    rows = {str(name): column.to_numpy() for name, column in to_judge.items()}
+    return RiskCertificate(risks, confidence_level, threshold, value, is_chosen, conditions, rows)
 
 
 def certificate_to_json(certificate: RiskCertificate) -> dict:

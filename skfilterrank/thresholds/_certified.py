@@ -1,6 +1,6 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -10,20 +10,18 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.prefixes import ends_behind
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._certificate import UNSEEN, RiskCertificate, about_hidden
-from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
+from skfilterrank.thresholds._certificate import UNSEEN, RiskCertificate, make_certificate
+from skfilterrank.thresholds._certify import certify, make_tests
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._cuts import Caps
-from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
-from skfilterrank.thresholds._threshold import BaseThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._tuned import check_rule, cut_of_scores
+from skfilterrank.thresholds._tuned import RuledThreshold
 from skfilterrank.thresholds._two_scores import ByRatio
 
 
-class CertifiedThreshold(BaseThreshold):
+class CertifiedThreshold(RuledThreshold):
     """The best threshold on the score at which risks on new queries are kept, with a guarantee.
 
     Over repeated draws of the calibration queries, every risk on new queries is at most its level
@@ -241,12 +239,6 @@ class CertifiedThreshold(BaseThreshold):
         self.max_shown = max_shown
         self.gains = gains
 
-    def _cut_of(self, n_more):
-        return cut_of_scores(n_more, self.rule)
-
-    def _most_more(self):
-        return 1
-
     def check_parameters(self) -> None:
         """Raise a ValueError for parameters that are out of range or exclude each other."""
         super().check_parameters()
@@ -270,11 +262,6 @@ class CertifiedThreshold(BaseThreshold):
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
-
-    def fit_judged(self, judged: JudgedScores) -> Self:
-        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
-        check_rule(judged, self.rule)
-        return super().fit_judged(judged)
 
     def _find_level(self, judged, parsed):
         _check_each_once(judged)
@@ -321,7 +308,8 @@ class CertifiedThreshold(BaseThreshold):
             max_shown=most,
             rule=getattr(cut, "rule", None),
             n_apart=n_apart,
-        ).with_conditions(about_hidden(shown), UNSEEN)
+            shown=shown,
+        ).with_conditions(UNSEEN)
         self.level_ = threshold
         _warn_if_all_hidden(shown, levels, judged)
         return judged, found, entries

@@ -1,7 +1,6 @@
 """Tests of risks at every threshold, and the certificates that they make."""
 
 import numpy as np
-import pandas as pd
 
 from skfilterrank._lists.checks import (
     check_level_scores,
@@ -14,18 +13,7 @@ from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.thresholds._certificate import (
-    USUAL,
-    RiskBound,
-    RiskCertificate,
-    about_bets,
-    about_data,
-    about_hidden,
-    about_labels,
-    about_length,
-    about_rule,
-    about_shown,
-)
+from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate, make_certificate
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._judged_scores import clusters_by_content, name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Steps, Units, last_of_start, start_at
@@ -424,7 +412,8 @@ def risk_certificate(
         max_shown=covered,
         shows_more=covered is not None and bool(n_shown.max() > covered),
         is_chosen=False,
-    ).with_conditions(about_hidden(shown))
+        shown=shown,
+    )
 
 
 def make_tests(
@@ -486,39 +475,6 @@ def certify(
     if lower >= upper:
         _raise_contradiction(tests)
     return _best_certified(curve, rows if between is None else between, lower, upper)
-
-
-def make_certificate(
-    risks: dict[str, RiskBound],
-    units: Units,
-    lists: RankedLists,
-    confidence_level: float,
-    found: tuple[float, float],
-    to_judge: pd.DataFrame,
-    *,
-    max_shown: int | None,
-    shows_more: bool = False,
-    is_chosen: bool = True,
-    rule: str | None = None,
-    n_apart: int = 0,
-) -> RiskCertificate:
-    """Make the certificate of a threshold and of the value that was found there.
-
-    `to_judge` is the table of :func:`find_unjudged`.
-    """
-    threshold, value = found
-    conditions = (
-        *about_data(lists, units),
-        *about_shown(units, threshold, confidence_level),
-        about_length(max_shown, shows_more),
-        *about_rule(rule, threshold, n_apart),
-        about_bets(risks),
-        *about_labels(risks, lists, to_judge),
-        *USUAL,
-    )
-    unjudged = {str(name): column.to_numpy() for name, column in to_judge.items()}
-    given = (risks, confidence_level, threshold, value, is_chosen)
-    return RiskCertificate(*given, conditions, unjudged)
 
 
 def _best_certified(curve, scores, lower, upper):

@@ -35,47 +35,60 @@ _MOST_CORRELATION = 0.95
 _MOST_LEVELS = 10
 
 
-class ByExpectation(Cut):
-    """Keys are 1 above the point where showing more would lower the expected measure, else -1."""
+class LearnedCut(Cut):
+    """Base class of cuts that learn from all rows, and cut each fold by what others teach.
+
+    Keys are 1 for rows to show, else -1.
+    """
 
     level = 0.0
     takes_weights = False
-    gains: np.ndarray
-    curves: list
-    correlation: float
+    # Name of the threshold in errors.
+    owner = ""
     parsed: ParsedMeasure
     # Factor for scores of an extreme scale; see `unit_of`.
     unit = 1.0
 
     def check_measure(self, parsed):
         """Raise for a measure without an expected value of each prefix."""
-        check_has_prefix_values(parsed, "ExpectedThreshold")
+        check_has_prefix_values(parsed, self.owner)
 
     def learn(self, judged, parsed):
-        """Learn curves from all rows; return keys by curves of other queries."""
+        """Learn from all rows; return keys by what was learned of other queries."""
         gains, scores, codes = judged.gains, judged.scores, judged.codes
-        learned = ~np.isnan(gains) & (scores > -np.inf)
         self.parsed, self.unit = parsed, unit_of(scores)
-        self._learn_rows(gains[learned], scores[learned], codes[learned])
+        self.learn_lists(gains, scores, judged.index)
         keys = self.keys(scores, judged.more, judged.index)
         for train, test in judged.fold_rows():
-            train = train[learned[train]]
-            if len(train):
-                inner = type(self)()
-                inner.parsed, inner.unit = parsed, self.unit
-                inner._learn_rows(gains[train], scores[train], codes[train])
-                of_test = type(judged.index).from_groups(codes[test])
+            inner = type(self)()
+            inner.parsed, inner.unit = parsed, self.unit
+            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
+            if inner.learn_lists(gains[train], scores[train], of_train):
                 keys[test] = inner.keys(scores[test], judged.more[test], of_test)
         return keys
 
-    def _learn_rows(self, gains, scores, codes):
-        """Learn from rows that are judged and scored."""
+    def learn_lists(self, gains, scores, index) -> bool:
+        """Learn from whole lists; return False if there is no row to learn from."""
+        raise NotImplementedError
+
+
+class ByExpectation(LearnedCut):
+    """Rows are shown above the point where showing more would lower the expected measure."""
+
+    owner = "ExpectedThreshold"
+    gains: np.ndarray
+    curves: list
+    correlation: float
+
+    def learn_lists(self, gains, scores, index):
+        """Learn a curve for each level, and the correlation of gains of a query."""
+        learned = ~np.isnan(gains) & (scores > -np.inf)
+        gains, scores, codes = gains[learned], scores[learned] * self.unit, index.codes()[learned]
         lows, self.gains = levels_of(gains)
-        scores = scores * self.unit
-        self.curves = [_curve(scores, gains >= low) for low in lows[1:]]
-        self.correlation = _correlation(
-            [gains >= low for low in lows[1:]], self._chances(scores), codes
-        )
+        reached = [gains >= low for low in lows[1:]]
+        self.curves = [_curve(scores, is_above) for is_above in reached]
+        self.correlation = _correlation(reached, self._chances(scores), codes)
+        return bool(learned.any())
 
     def keys(self, scores, more, index):
         """Return 1 for rows to show, else -1."""
@@ -220,39 +233,18 @@ def _correlation(reached, chances, codes):
 _RANGE = (0.005, 0.995)
 
 
-class ByWorth(Cut):
-    """Keys are 1 down to the prefix with the highest sum of predicted worths, else -1."""
+class ByWorth(LearnedCut):
+    """Rows are shown down to the prefix with the highest sum of predicted worths."""
 
-    level = 0.0
-    takes_weights = False
+    owner = "PerQueryThreshold"
     mean: float
     deviation: float
     range: np.ndarray
     bounds: tuple[float, float]
     regression: "WorthRegression"
-    parsed: ParsedMeasure
-    unit = 1.0
 
-    def check_measure(self, parsed):
-        """Raise for a measure without an expected value of each prefix."""
-        check_has_prefix_values(parsed, "PerQueryThreshold")
-
-    def learn(self, judged, parsed):
-        """Learn from all rows; return keys by regressions on other queries."""
-        gains, scores, index = judged.gains, judged.scores, judged.index
-        self.parsed, self.unit = parsed, unit_of(scores)
-        self._learn_lists(gains, scores, index)
-        keys, codes = self.keys(scores, judged.more, index), judged.codes
-        for train, test in judged.fold_rows():
-            inner = type(self)()
-            inner.parsed, inner.unit = parsed, self.unit
-            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
-            if inner._learn_lists(gains[train], scores[train], of_train):
-                keys[test] = inner.keys(scores[test], judged.more[test], of_test)
-        return keys
-
-    def _learn_lists(self, gains, scores, index) -> bool:
-        """Learn scales and the regression; return False if there is no row to learn from."""
+    def learn_lists(self, gains, scores, index):
+        """Learn scales and the regression."""
         parsed, scores = self.parsed, scores * self.unit
         finite = scores[np.isfinite(scores)]
         self.mean = float(finite.mean()) if len(finite) else 0.0

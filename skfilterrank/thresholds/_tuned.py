@@ -9,7 +9,7 @@ from skfilterrank._lists.checks import check_choice, is_level
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._cuts import ByPlace, ByScore, Cut, Everything
+from skfilterrank.thresholds._cuts import ByPlace, ByScore, Everything
 from skfilterrank.thresholds._judged_scores import JudgedScores, usual_sizes, warn_without_good
 from skfilterrank.thresholds._threshold import BaseThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, search_rows
@@ -173,24 +173,29 @@ class FirstK(BaseThreshold):
         return ByPlace()
 
 
-def cut_of_scores(n_more: int, rule: str | None) -> Cut:
-    """Make the cut for one score, or that of a rule for two scores."""
-    check_choice(rule, "rule", (*RULES, None))
-    if n_more:
-        return RULES[rule or "ratio"]()
-    return ByScore()
+class RuledThreshold(BaseThreshold):
+    """Base class of thresholds on one score, or on two by the parameter `rule`."""
+
+    rule: str | None
+
+    def _cut_of(self, n_more):
+        check_choice(self.rule, "rule", (*RULES, None))
+        return RULES[self.rule or "ratio"]() if n_more else ByScore()
+
+    def _most_more(self):
+        return 1
+
+    def fit_judged(self, judged: JudgedScores) -> Self:
+        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
+        if self.rule is not None and not judged.more.shape[1]:
+            raise InputError(
+                f"rule={self.rule!r} hides by a second score, but scores has one column. Give two "
+                "columns, or leave rule out."
+            )
+        return super().fit_judged(judged)
 
 
-def check_rule(judged, rule: str | None) -> None:
-    """Raise for a rule without a second score."""
-    if rule is not None and not judged.more.shape[1]:
-        raise InputError(
-            f"rule={rule!r} hides by a second score, but scores has one column. Give two columns, "
-            "or leave rule out."
-        )
-
-
-class TunedThreshold(BaseThreshold):
+class TunedThreshold(RuledThreshold):
     """The threshold on the score that maximises a measure exactly.
 
     All thresholds are evaluated in one pass, for any measure.
@@ -311,17 +316,6 @@ class TunedThreshold(BaseThreshold):
             measure, max_shown=max_shown, min_shown=min_shown, keep_if=keep_if, gains=gains
         )
         self.rule = rule
-
-    def _cut_of(self, n_more):
-        return cut_of_scores(n_more, self.rule)
-
-    def _most_more(self):
-        return 1
-
-    def fit_judged(self, judged: JudgedScores) -> Self:
-        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
-        check_rule(judged, self.rule)
-        return super().fit_judged(judged)
 
     def _fit_rows(self, rows) -> Self:
         for name in ("rule", "max_shown", "min_shown", "keep_if"):
