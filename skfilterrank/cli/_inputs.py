@@ -4,13 +4,12 @@ import os
 from collections import Counter
 from pickle import PROTO
 
-import numpy as np
 import pandas as pd
 
 from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import is_table_name, text_ids
+from skfilterrank._files.tables import text_ids
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine
@@ -196,16 +195,6 @@ def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
             tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
 
 
-def numbered_gains(gains: dict) -> dict:
-    """Return gains with numbers as keys, for the labels of a sample."""
-    if not all(isinstance(label, float) and np.isfinite(label) for label in gains):
-        raise InputError(
-            f"--gains must name numbers here, such as 0=0,1=1, since the labels of a sample are "
-            f"numbers, got {_listed(list(gains))}."
-        )
-    return gains
-
-
 def _listed(labels, end="", comma=", "):
     """Write the first labels in the form of --gains."""
     text = comma.join(written(label)[:_LONGEST] + end for label in labels[:_MOST])
@@ -238,21 +227,6 @@ def read_topics(path) -> pd.DataFrame:
     return _texts(_one_row_each(table, columns, "query", path, line_of), columns, path)
 
 
-def read_pool(path) -> pd.MultiIndex:
-    """Return queries and documents of a table or of judgments, whose labels are not read."""
-    content = read_bytes(path)
-    if not is_table_name(path) and forms.form_of(content) is forms.LINES:
-        rows = read_qrels(path, unjudged_label=None, predicted="use")
-        return pd.MultiIndex.from_frame(rows[["qid", "docno"]])
-    _, ids, _ = _read(path, {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES})
-    index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
-    if (twice := index.duplicated()).any():
-        qid, docno = index[int(twice.argmax())]
-        what = f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row."
-        raise FileFormatError(what, path)
-    return index
-
-
 def joined(texts: pd.DataFrame) -> pd.Series:
     """Join the texts of each row; a title that the next text repeats occurs once."""
     parts = [texts[name].tolist() for name in texts.columns]
@@ -271,36 +245,21 @@ def without_repetition(texts) -> list[str]:
     ]
 
 
-def _read(path, kinds):
-    """Return a table without id columns, the ids as texts by kind, and line numbers.
-
-    For each kind, the column is the first of several names that the table has.
-    """
+def _read_by_id(path, kind, names):
+    """Return a table indexed by the first column of these names, and the lines of its rows."""
     data, name = read_bytes(path), str(path)
     if not data.strip():
+        raise FileFormatError(f"the file is empty. A table with {kind} ids was expected.", path)
+    table, line_of = forms.read_texts(data, name, list(names))
+    column = next((each for each in names if each in table), None)
+    if column is None:
         raise FileFormatError(
-            f"the file is empty. A table with {next(iter(kinds))} ids was expected.", path
+            f"no column is called {' or '.join(names[:4])} or the like; the columns are "
+            f"{', '.join(map(str, table.columns))}.",
+            path,
         )
-    ids = [each for names in kinds.values() for each in names]
-    table, line_of = forms.read_texts(data, name, ids)
-    rest, found = table, {}
-    for kind, names in kinds.items():
-        column = next((each for each in names if each in table), None)
-        if column is None:
-            raise FileFormatError(
-                f"no column is called {' or '.join(names[:4])} or the like; the columns are "
-                f"{', '.join(map(str, table.columns))}.",
-                path,
-            )
-        found[kind] = pd.Index(text_ids(table[column], name, line_of), dtype=object)
-        rest = rest.drop(columns=column)
-    return rest, found, line_of
-
-
-def _read_by_id(path, kind, names):
-    """Return a table indexed by the column of one of these names, and the lines of its rows."""
-    table, ids, line_of = _read(path, {kind: names})
-    return table.set_axis(ids[kind], axis=0), line_of
+    ids = pd.Index(text_ids(table[column], name, line_of), dtype=object)
+    return table.drop(columns=column).set_axis(ids, axis=0), line_of
 
 
 def _one_row_each(table, columns, kind, path, line_of):

@@ -21,9 +21,6 @@ from skfilterrank.exceptions import DataWarning, InputError
 
 _KEY = ["qid", "docno"]
 _ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
-_OF_RUNS = ("pooling", "prior", "mtf", "mtc", "statap", "sample")
-_AT_RANDOM = ("random", "statap", "sample")
-_ACTIVE = {"mtf": judgments.MoveToFrontSelector, "mtc": judgments.MTCSelector}
 # Characters that files of text should not hold, and the most that a cell of a spreadsheet holds.
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONGEST_TEXT = 30_000
@@ -45,53 +42,39 @@ def judging_table(given) -> pd.DataFrame:
         Columns "qid", "query" and "text" if they are given, "docno", "inclusion_probability" and
         "label", as a text; None where it is to be judged.
     """
-    strategy = given.strategy or ("pooling" if given.runs else "maxrep")
-    _check(strategy, given)
-    known = _judged(given)
-    runs = _inputs.read_named_runs(given.runs or [])
-    pool = None if given.pool is None else _inputs.read_pool(given.pool)
+    _check(given)
+    known, runs = _judged(given), _inputs.read_named_runs(given.runs)
     documents = None
     if given.docs is not None:
         documents = _inputs.read_document_texts(given.docs, text=given.text)
-    if strategy == "sample":
-        chosen = _drawn(runs, pool, known, given)
+    if given.strategy == "sample":
+        chosen = _drawn(runs, known, given)
     else:
-        pool, ranks = _ranked(runs, pool, given)
-        selector = _fitted(strategy, pool, ranks, documents, known, given)
-        chosen = _selected(selector, strategy, pool, known, given)
+        chosen = _selected(_rank_table(runs, given.depth), documents, known, given)
     if chosen.empty:
         raise InputError("all documents of the pool are judged. Name more runs, or a --depth.")
     return _with_texts(chosen, documents, given)
 
 
-def _check(strategy, given):
+def _check(given):
     """Raise for options that do not fit the strategy."""
     if given.out is not None and not given.out.lower().endswith(_ENDINGS):
         raise InputError(f"--out {given.out} must end in .csv or .jsonl, perhaps with .gz.")
-    if not given.runs and given.pool is None:
-        raise InputError("there is nothing to judge. Name runs, or --pool.")
-    if strategy in _OF_RUNS and not given.runs:
-        raise InputError(
-            f"--strategy {strategy} looks at runs. Name runs, or choose maxrep or random."
-        )
-    if strategy == "maxrep" and given.docs is None:
+    if given.strategy == "maxrep" and given.docs is None:
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
-    if strategy not in (*_AT_RANDOM, "maxrep"):
+    if given.strategy == "pooling":
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
     if len(_budget(given)) > 1:
-        raise InputError("--n-per-query, --n-total and --share are sizes. Give one of them.")
-    if strategy == "sample":
-        if not {"n_total", "share"} & _budget(given).keys():
-            raise InputError(
-                "--strategy sample is drawn over all queries. Give --n-total, or --share."
-            )
-        return
-    refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
+        raise InputError("--n-per-query and --n-total are sizes. Give one of them.")
+    if given.strategy != "sample":
+        refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
+    elif given.n_total is None:
+        raise InputError("--strategy sample is drawn over all queries. Give --n-total.")
 
 
 def _budget(given):
-    """Return the sizes that were given, by the name of the parameter."""
-    sizes = {name: getattr(given, name) for name in ("n_per_query", "n_total", "share")}
+    """Return the size that was given, by the name of the parameter."""
+    sizes = {"n_per_query": given.n_per_query, "n_total": given.n_total}
     return {name: size for name, size in sizes.items() if size is not None}
 
 
@@ -118,36 +101,18 @@ def _judged(given):
     return rows.dropna(subset="label").set_index(_KEY)
 
 
-def _ranked(runs, pool, given):
-    """Return query and document of each row, and the ranks in runs, if there are any."""
-    if not runs:
-        return pool, None
-    if pool is None:
-        ranks = _rank_table(runs, given.depth)
-        return ranks.index, ranks
-    ranks = judgments.rank_table(runs, depth=given.depth or None).reindex(pool)
-    n_unknown = int(ranks.isna().all(axis=1).sum())
-    if n_unknown == len(ranks):
-        raise InputError(
-            f"no run returns a document of {given.pool}. Their ids of queries or documents differ."
-        )
-    if n_unknown:
-        tell(f"in no run: {n_unknown:,} of {counted(len(ranks), 'document')} of {given.pool}")
-    return pool, ranks
-
-
 def _rank_table(runs, depth):
     return judgments.rank_table(runs, depth=POOL_DEPTH if depth is None else depth or None)
 
 
-def _selected(selector, strategy, pool, known, given):
+def _selected(ranks, documents, known, given):
     """Select documents query by query."""
-    budget = _budget(given)
+    selector, pool, budget = _fitted(ranks, documents, known, given), ranks.index, _budget(given)
     codes = pd.factorize(pool.get_level_values("qid"))[0]
     probability = np.full(len(pool), np.nan)
-    if strategy in _AT_RANDOM and budget:
+    if given.strategy in ("random", "statap") and budget:
         rows = selector.select(**budget)
-        if strategy == "statap":
+        if given.strategy == "statap":
             probability = selector.inclusion_probability(**budget)
         else:
             probability = np.bincount(codes[rows], minlength=codes.max() + 1) / np.bincount(codes)
@@ -169,27 +134,17 @@ def _selected(selector, strategy, pool, known, given):
     return table.assign(**{PROBABILITY: probability[rows]})
 
 
-def _fitted(strategy, pool, ranks, documents, known, given):
-    """Return a strategy, fitted on the pool and on the judgments so far."""
-    if strategy == "pooling":
+def _fitted(ranks, documents, known, given):
+    """Return a strategy, fitted on the pool."""
+    if given.strategy == "pooling":
         return judgments.PoolingSelector().fit(ranks)
-    if strategy in _ACTIVE:
-        selector = _ACTIVE[strategy]().fit(ranks)
-        labels = _labels_of(known, pool)
-        rows = np.flatnonzero(~np.isnan(labels))
-        if isinstance(given.gains, dict) and not _reading(given).texts:
-            of_label = _inputs.numbered_gains(given.gains)
-            labels = np.array([of_label.get(label, label) for label in labels.tolist()])
-        return selector.update(rows, labels[rows]) if len(rows) else selector
+    pool, seed = ranks.index, given.random_state
     X, groups = np.zeros((len(pool), 1)), pool.get_level_values("qid")
-    seed = given.random_state
-    if strategy == "random":
+    if given.strategy == "random":
         return judgments.RandomSelector(random_state=seed).fit(X, groups=groups)
-    prior = None if ranks is None else judgments.statap_prior(ranks).loc[pool].to_numpy()
-    if strategy == "statap":
+    prior = judgments.statap_prior(ranks).loc[pool].to_numpy()
+    if given.strategy == "statap":
         return judgments.StatAPSelector(random_state=seed).fit(X, groups=groups, prior=prior)
-    if strategy == "prior":
-        return judgments.PriorSelector().fit(X, groups=groups, prior=prior)
     texts = _inputs.joined(documents).reindex(pool.get_level_values("docno")).fillna("")
     selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
     with warnings.catch_warnings():
@@ -204,30 +159,24 @@ def _labels_of(known, pairs):
     return known["label"].reindex(pairs).to_numpy(dtype=float)
 
 
-def _drawn(runs, pool, known, given):
+def _drawn(runs, known, given):
     """Draw a sample over all queries.
 
     Judgments that are a sample are labels of this sample; others are kept beside it.
     """
-    machines = _inputs.named_paths(given.machine_qrels or [])
-    if pool is not None or machines:
-        whose = "--pool and --machine-qrels, whose documents are the pool."
+    machines, pool = _inputs.named_paths(given.machine_qrels or []), None
+    reading = _reading(given)
+    gains = reading.numbers
+    if reading.texts:
+        gains = {gain: gain for gain in reading.texts.values() if not np.isnan(gain)}
+    if machines:
+        whose = "--machine-qrels, whose documents are the pool."
         refuse(["depth"], f"makes a pool of the runs. Leave out this option, or {whose}")
     else:
-        pool = _rank_table(runs, given.depth).index.union(known.index)
-    read = partial(_inputs.read_labels, reading=_reading(given))
-    ranked = judgments.RankedPool.read(
-        {name: read(path) for name, path in machines.items()} or None,
-        runs,
-        pool=None if pool is None else pool.to_frame(index=False),
-    )
-    gains = given.gains
-    if words := _reading(given).texts:
-        gains = {gain: gain for gain in words.values() if not np.isnan(gain)}
-    elif isinstance(gains, dict):
-        gains = _inputs.numbered_gains(gains)
-    elif gains is None and not machines:
-        gains = {grade: grade for grade in GRADES}
+        pool = _rank_table(runs, given.depth).index.union(known.index).to_frame(index=False)
+        gains = {grade: grade for grade in GRADES} if gains is None else gains
+    judges = {name: _inputs.read_labels(path, reading) for name, path in machines.items()}
+    ranked = judgments.RankedPool.read(judges or None, runs, pool=pool)
     continues = is_sample(known["label"], known.get(PROBABILITY))
     sample = judgments.draw_sample(
         None,

@@ -360,6 +360,9 @@ _PHRASES = {
         "'skfilterrank select --strategy sample' with the same --random-state and a larger "
         "--n-total"
     ),
+    "Pass machine labels of them, or a pool= that has them, and": (
+        "Give machine labels of them by --machine-qrels, and"
+    ),
     "draw again with judged=,": (
         "draw again by 'skfilterrank select --strategy sample --judged QRELS',"
     ),

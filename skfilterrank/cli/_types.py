@@ -109,7 +109,6 @@ number = numeric(float, "a number", math.isfinite)
 share = numeric(float, "a number between 0 and 1", lambda value: 0 < value < 1)
 positive = numeric(int, "a whole number from 1 up", lambda value: 0 < value < _MOST)
 _places = numeric(int, "a whole number from 1 up, or all", lambda value: 0 < value < _MOST)
-_part = numeric(float, "a number above 0, up to 1", lambda value: 0 < value <= 1)
 _jobs = numeric(int, "a number of processes, or -1 for all", lambda value: 0 < abs(value) < _MOST)
 _seed = numeric(int, "a whole number below 2**31", lambda value: 0 <= value < _MOST)
 
@@ -218,19 +217,15 @@ Column = Annotated[str | None, Arg(metavar="COLUMN")]
 Count = Annotated[int | None, Arg(convert=positive, metavar="N")]
 Number = Annotated[int, Arg(convert=positive, metavar="N")]
 Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
-Share = Annotated[float | None, Arg(convert=_part, metavar="SHARE")]
 Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table", "QRELS")]
 Runs = Annotated[
     list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
 ]
-PoolRuns = Annotated[list[str] | None, _read("runs that make the pool", "RUN", many="*")]
+PoolRuns = Annotated[list[str], _read("runs that make the pool", "RUN", many="+")]
 Docs = Annotated[str | None, _read("texts of the documents: CSV, TSV, JSONL or Parquet", "DOCS")]
 Topics = Annotated[str | None, _read("texts of the topics", "TOPICS")]
 MachineQrels = Annotated[
     list[str] | None, _read("labels of a machine; repeated for each machine", many="repeat")
-]
-Pool = Annotated[
-    str | None, _read("judgments whose documents make the pool; their labels are not read")
 ]
 Out = Annotated[
     str | None,

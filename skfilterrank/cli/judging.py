@@ -7,11 +7,11 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import data_output, progress, tell
 from skfilterrank.exceptions import InputError
 
-STRATEGIES = ("pooling", "prior", "mtf", "mtc", "maxrep", "random", "statap", "sample")
+STRATEGIES = ("pooling", "maxrep", "random", "statap", "sample")
 
 
 def select(
-    runs: t.PoolRuns = None,
+    runs: t.PoolRuns,
     *,
     out: t.NewFile = None,
     page: t.NewFile = None,
@@ -19,14 +19,11 @@ def select(
     topics: t.Topics = None,
     text: t.Text = None,
     judged: t.File = None,
-    pool: t.Pool = None,
-    strategy: Annotated[str | None, t.Arg(choices=STRATEGIES, shown="pooling with runs")] = None,
+    strategy: Annotated[str, t.Arg(choices=STRATEGIES)] = "pooling",
     n_per_query: t.Count = None,
     n_total: t.Count = None,
-    share: t.Share = None,
     depth: Annotated[
-        int | None,
-        t.Arg(convert=t.places, metavar="N|all", shown=f"{t.POOL_DEPTH}, or all with --pool"),
+        int | None, t.Arg(convert=t.places, metavar="N|all", shown=t.POOL_DEPTH)
     ] = None,
     measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,
@@ -42,10 +39,7 @@ def select(
     Fill in labels by a spreadsheet or any tool: every command takes the table as judgments.
 
     pooling   by the best rank in any run
-    prior     high in many runs first
-    mtf       move to front: stay with a run as long as it returns relevant documents
-    mtc       minimal test collections: what decides most which run is better
-    maxrep    what represents most of the pool, by texts (default without runs)
+    maxrep    what represents most of the pool, by texts
     random    at random
     statap    at random, high in many runs more often, for stat_ap
     sample    --n-total documents of all queries at random, for evaluate and compare --interval
@@ -64,10 +58,8 @@ def select(
         documents of each query (default: all)
     n_total
         documents in all, or queries of a sample with --unit query
-    share
-        share of the documents of each query, or of a sample in all, as in 0.2
     depth
-        places of each run that count
+        places of each run that make the pool
     measure
         measures that a sample is for, such as ap
     gains

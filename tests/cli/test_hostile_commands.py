@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, mutated
+from hostile_files import CONTENTS, DOCUMENTS, JSONL, mutated
 from profiles import times
-from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
+from skfilterrank.cli._inputs import read_documents, read_topics
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import read_letor, read_qrels, read_run
 
@@ -42,11 +42,10 @@ COMMANDS = {
     "fuse": (["fuse", "run", "{}", "--quiet"], RUN),
     "complete": (["complete", "{}", "run", "--docs", "docs.csv", *FEW], ENOUGH),
     "complete --docs": (["complete", "enough", "run", "--docs", "{}.jsonl", *FEW], TEXTS),
-    "select": (["select", "--pool", "{}", *SELECTED], QRELS),
-    "select table": (["select", "--pool", "{}.csv", *SELECTED], CSV),
-    "select --docs": (["select", "--pool", "qrels", "--docs", "{}.jsonl", *SELECTED[2:]], JSONL),
+    "select": (["select", "{}", *SELECTED], RUN),
+    "select --docs": (["select", "run", "--docs", "{}.jsonl", *SELECTED[2:]], JSONL),
     "select --topics": (
-        ["select", "--pool", "qrels", "--topics", "{}.csv", *SELECTED],
+        ["select", "run", "--topics", "{}.csv", *SELECTED],
         b"qid,query\n1,some words\n",
     ),
 }
@@ -62,8 +61,7 @@ READERS = {
     "fuse": read_run,
     "complete": read_qrels,
     "complete --docs": read_documents,
-    "select": read_pool,
-    "select table": read_pool,
+    "select": read_run,
     "select --docs": read_documents,
     "select --topics": read_topics,
 }

@@ -190,7 +190,6 @@ def test_commas_between_measures_and_between_options():
         (types.risks, "any_forbidden@5=0.1", {"any_forbidden@5": 0.1}),
         (types.pairs, "a=b, c=d", [("a", "b"), ("c", "d")]),
         (types.places, "all", 0),
-        (types._part, "0.2", 0.2),
         (types._unjudged_label, "-1", -1),
         (types._unjudged_label, "trec", "trec"),
         (types._unjudged_label, "none", None),
@@ -216,7 +215,6 @@ def test_texts_become_values(convert, text, value):
         (types._threshold, "lerned", r"Did you mean learned\?"),
         (types._unjudged_label, "x", "expected a number, got 'x'"),
         (types._undefined, "x", "expected a number or drop, got 'x'"),
-        (types._part, "1.5", "expected a number above 0, up to 1"),
     ],
 )  # fmt: skip
 def test_wrong_texts(convert, text, message):

@@ -11,7 +11,6 @@ from judged_documents import DOCS, RUNS, fill, table_of
 from skfilterrank.cli.judging import STRATEGIES
 from skfilterrank.io import read_qrels, read_runs, write_qrels
 from skfilterrank.judgments import (
-    MoveToFrontSelector,
     StatAPSelector,
     assessor_agreement,
     complete_qrels,
@@ -34,7 +33,6 @@ def files(tmp_path, monkeypatch):
     docs = [{"docid": name, "title": text[:7], "text": text} for name, text in DOCS.items()]
     Path("docs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in docs))
     Path("topics.csv").write_text("qid,query,narrative\n1,the cats,All of them.\n2,dog,\n")
-    Path("pool.csv").write_text("topic,docno\n1,d3\n1,d1\n2,d2\n")
     for name, documents in RUNS.items():
         lines = [
             f"{qid} Q0 {docno} {rank} {10 - rank} {name}\n"
@@ -98,23 +96,12 @@ def test_numbers_of_documents(files, run):
         assert run("select", "a.run", "b.run", *how, "--out", "judge.csv")[0] == 0
         return table_of("judge.csv").groupby("qid").size().tolist()
 
-    assert n_rows("--share", "0.5") == [3, 3]
+    assert n_rows("--n-per-query", "3") == [3, 3]
     assert n_rows("--n-total", "5") == [3, 2]
     assert n_rows("--depth", "1") == [2, 2]
     # All of the pool, in random order, is no sample.
     assert n_rows("--strategy", "random") == [6, 6]
     assert set(table_of("judge.csv")["inclusion_probability"]) == {""}
-
-
-def test_pools(files, run):
-    Path("pool.txt").write_text("1 0 d3 1\n1 0 d1 0\n2 0 d2 0\n")
-    for pool in ("pool.csv", "pool.txt"):
-        how = ["--pool", pool, *TEXTS[:2], "--out", "judge.csv"]
-        assert run("select", *how)[0] == 0
-        assert sorted(table_of("judge.csv")["docno"]) == ["d1", "d2", "d3"]
-        _, _, err = run("select", "b.run", *how)
-        assert "in no run: 2 of 3 documents of pool" in err
-        assert table_of("judge.csv")["docno"].tolist() == ["d3", "d2", "d1"]
 
 
 def test_judged_documents_are_left_out_or_keep_their_labels(files, run):
@@ -129,13 +116,6 @@ def test_judged_documents_are_left_out_or_keep_their_labels(files, run):
     labels = table_of("more.csv").set_index(["qid", "docno"])["label"]
     assert labels[labels != ""].isin(["yes", "no"]).all()
     assert labels.get(("2", "d2"), "yes") == "yes"
-    # Move to front stays with the run of the relevant document.
-    run(*more, "--strategy", "mtf", "--n-per-query", "1")
-    runs = rank_table(read_runs(["a.run", "b.run"])).loc[["1"]]
-    selector = MoveToFrontSelector().fit(runs)
-    rows = [runs.index.get_loc(("1", name)) for name in ("d1", "d5")]
-    expected = runs.index[selector.update(rows, [1, 0]).next_rows()][0][1]
-    assert table_of("more.csv")["docno"][0] == expected
 
 
 def test_a_table_of_everything_judged(files, run):
@@ -224,9 +204,9 @@ def test_any_text_stays_text(files, run):
     texts = [HOSTILE, "a,b;c\"d\"\n'e'\r\nf", "nul \x00 \u202e <script>", "x" * 40_000]
     docs = [{"id": f"d{place}", "text": text} for place, text in enumerate(texts)]
     Path("odd.jsonl").write_text("".join(json.dumps(each) + "\n" for each in docs))
-    lines = [f'=1+1,"{each["id"]}"' for each in docs]
-    Path("odd.csv").write_text("\n".join(["qid,docno", *lines]) + "\n")
-    words = ["select", "--pool", "odd.csv", "--docs", "odd.jsonl", "--strategy", "random", "--out"]
+    lines = [f'=1+1,"{each["id"]}",1' for each in docs]
+    Path("odd.csv").write_text("\n".join(["qid,docno,score", *lines]) + "\n")
+    words = ["select", "odd.csv", "--docs", "odd.jsonl", "--out"]
     for name in ("judge.csv", "judge.jsonl.gz"):
         assert run(*words, name)[0] == 0
     rows = pd.read_json("judge.jsonl.gz", lines=True).set_index("docno")["text"]
@@ -345,12 +325,9 @@ def test_drawn_documents_without_a_label_are_told(files, run):
     [
         ("a.run", "name the table by --out, or the page by --page"),
         ("a.run --out j.txt", "--out j.txt must end in .csv or .jsonl"),
-        ("--out j.csv", "there is nothing to judge. Name runs, or --pool"),
-        ("--pool pool.csv --strategy mtc --out j.csv", "--strategy mtc looks at runs"),
-        ("--pool pool.csv --out j.csv", "--strategy maxrep compares texts. Add --docs"),
-        ("--pool docs.jsonl --strategy random --out j.csv", "docs.jsonl: no column is called qid"),
-        ("--pool twice.csv --strategy random --out j.csv", "document 'd1' occurs twice in query"),
-        ("a.run --pool other.csv --out j.csv", "no run returns a document of other.csv"),
+        ("--out j.csv", "missing RUN"),
+        ("a.run --strategy maxrep --out j.csv", "--strategy maxrep compares texts. Add --docs"),
+        ("a.run --strategy mtf --out j.csv", "expected pooling, maxrep, random, statap, sample"),
         ("a.run --docs docs.jsonl --text words --out j.csv", "there is no column 'words'"),
         ("a.run --n-per-query 0 --out j.csv", "expected a whole number from 1 up"),
         ("a.run --n-per-query 2 --n-total 2 --out j.csv", "are sizes. Give one"),
@@ -362,8 +339,6 @@ def test_drawn_documents_without_a_label_are_told(files, run):
     ],
 )
 def test_bad_arguments(files, run, arguments, message):
-    Path("twice.csv").write_text("qid,docno\n1,d1\n1,d1\n")
-    Path("other.csv").write_text("qid,docno\n1,x\n")
     before = sorted(Path().iterdir())
     code, out, err = run("select", *arguments.split())
     assert (code, out) == (2, "")

@@ -6,7 +6,6 @@ import json
 import time
 from functools import partial
 
-import pandas as pd
 import pytest
 
 from skfilterrank._files.forms import (
@@ -19,7 +18,7 @@ from skfilterrank._files.forms import (
     read_form,
     read_texts,
 )
-from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
+from skfilterrank.cli._inputs import read_documents, read_topics
 from skfilterrank.exceptions import FileFormatError, SkfilterrankError
 
 
@@ -257,14 +256,3 @@ def test_documents_without_names(tmp_path):
     (tmp_path / "collection.tsv").write_text('d1\tsome "words\n\nd2\tmore\twords\n')
     texts = read_documents(tmp_path / "collection.tsv")
     assert texts.to_dict() == {"d1": 'some "words', "d2": "more\twords"}
-
-
-def test_pools(tmp_path):
-    expected = pd.MultiIndex.from_tuples([("1", "a"), ("2", "b")], names=["qid", "docno"])
-    for content in (
-        "1 0 a 1\n2 0 b 0\n",
-        "query_id,doc_id\n1,a\n2,b\n",
-        '[{"qid": "1", "docno": "a"}, {"qid": "2", "docno": "b"}]',
-    ):
-        (tmp_path / "pool").write_text(content)
-        assert read_pool(tmp_path / "pool").equals(expected)

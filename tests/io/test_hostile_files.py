@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, SCORES, mutated
 from profiles import times
-from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
+from skfilterrank.cli._inputs import read_documents, read_topics
 from skfilterrank.cli._output import message_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import SkfilterrankError
@@ -69,11 +69,9 @@ READERS = {
     "documents jsonl": (read_documents, ".jsonl", JSONL),
     "documents parquet": (read_documents, ".parquet", parquet(DOCUMENTS)),
     "topics": (read_topics, ".jsonl", JSONL),
-    "pool": (read_pool, "", b"1 0 a 2\n1 0 b -1\n"),
-    "pool csv": (read_pool, ".csv", CSV),
 }
 # They take files apart as others of the readers do.
-ALIKE = {"tsv", "documents csv", "documents jsonl", "documents parquet", "topics", "pool csv"}
+ALIKE = {"tsv", "documents csv", "documents jsonl", "documents parquet", "topics"}
 
 
 def outcome(reader, content, path):
