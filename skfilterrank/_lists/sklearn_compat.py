@@ -45,6 +45,13 @@ def safe_indexing(X, rows):
     return _safe_indexing(X, rows)
 
 
+def number_columns(X, names) -> np.ndarray:
+    """Take columns of X by name or number, as float64; errors say what is wrong."""
+    found = _safe_indexing(X, list(names), axis=1)
+    found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    return found.astype(np.float64)
+
+
 def metadata_routing_enabled() -> bool:
     """Tell whether scikit-learn's metadata routing is switched on."""
     return sklearn.get_config()["enable_metadata_routing"]

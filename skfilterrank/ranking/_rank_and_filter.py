@@ -33,6 +33,8 @@ from skfilterrank.ranking._time_series_split import Times
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     APPROXIMATE,
+    FILTER_SCORE,
+    SCORE,
     UNSEEN,
     BaseThreshold,
     CertifiedThreshold,
@@ -362,11 +364,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             how: dict[str, Any] = {"splits": splits, "calibrates": calibrates}
             # Each split is fitted and scored, and the final model is fitted.
             tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
-            self.estimator_, more = tuning.estimator, np.empty((len(tuning.scores), 0))
+            self.estimator_ = tuning.estimator
+            columns = {name: x[tuning.rows] for name, x in threshold.columns_of(rows.X).items()}
             if harm is not None:
                 second = out_of_fold(self, self.filter_estimator, harm, None, **how)
-                self.filter_estimator_, more = second.estimator, second.scores[:, np.newaxis]
-            self._cut(threshold, rows, tuning, more, query_weight)
+                self.filter_estimator_, columns = second.estimator, {FILTER_SCORE: second.scores}
+            self._cut(threshold, rows, tuning, columns, query_weight)
         self.filter_ = threshold
         for name in _OF_THRESHOLD:
             if name in vars(threshold):
@@ -470,11 +473,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         return harm
 
-    def _cut(self, threshold, rows, tuning, more, query_weight):
+    def _cut(self, threshold, rows, tuning, columns, query_weight):
         """Fit the threshold on out-of-fold scores, and note the results of the folds."""
         try:
-            judged = _judged_scores(rows, tuning, more, query_weight)
-            are_gains = not more.shape[1] and scores_are_gains(self.estimator, self.target)
+            judged = _judged_scores(rows, tuning, columns, query_weight)
+            has_one = FILTER_SCORE not in columns
+            are_gains = has_one and scores_are_gains(self.estimator, self.target)
             threshold.fit_judged(replace(judged, are_gains=are_gains))
         except ValueError as error:
             if threshold.is_calibrated and tuning.times:
@@ -590,27 +594,32 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _filtered(self, method, X, groups):
         """Apply the threshold to the scores of the rows."""
-        check_is_fitted(self)
         groups = find_groups(groups, X)
+        _, given = self._scored(X, groups)
+        if groups is None and isinstance(X, pd.DataFrame | pd.Series):
+            # The index tells a threshold if the rows are of several queries.
+            frame = pd.Series if given.ndim == 1 else pd.DataFrame
+            given = frame(given).set_axis(X.index)
+        return getattr(self.filter_, method)(given, groups=groups)
+
+    def _scored(self, X, groups):
+        """Score rows; return also the scores with the columns that the threshold reads."""
+        check_is_fitted(self)
         scores = self._scores_inside(X, groups, self._score_gains)
         # Decided in `fit`, even if `filter_estimator` was changed since.
         if hasattr(self, "filter_estimator_"):
             harm = harm_scores(self.filter_estimator_, X, groups)
-            scores = np.column_stack([scores, harm])
-        if groups is None and isinstance(X, pd.DataFrame | pd.Series):
-            # The index tells a threshold if the rows are of several queries.
-            frame = pd.Series if scores.ndim == 1 else pd.DataFrame
-            scores = frame(scores, index=X.index)
-        return getattr(self.filter_, method)(scores, groups=groups)
+            return scores, np.column_stack([scores, harm])
+        columns = self.filter_.columns_of(X)
+        return scores, pd.DataFrame({SCORE: scores} | columns) if columns else scores
 
     def _scores_and_thresholds(self, X, groups):
         """Score rows; return also the threshold of each row, or None without one on the score."""
-        check_is_fitted(self)
         groups = find_groups(groups, X)
-        scores = self._scores_inside(X, groups, self._score_gains)
+        scores, given = self._scored(X, groups)
         if hasattr(self, "filter_estimator_"):
             return scores, None
-        return scores, self.filter_.thresholds_of_rows(scores, groups)
+        return scores, self.filter_.thresholds_of_rows(given, groups)
 
     def _labels_to_score(self, y):
         """Return labels in one column, and the `gains` for them."""
@@ -623,7 +632,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return parse_measure(self.measure_)
 
 
-def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
+def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
     """Join out-of-fold scores with labels and queries for a threshold."""
     held_out, n_queries = tuning.rows, rows.n_queries
     queries = tuning.lists.query_ids % n_queries
@@ -638,8 +647,8 @@ def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
     return JudgedScores(
         lists,
         queries,
-        more,
-        ["filter_score"] * more.shape[1],
+        np.column_stack([np.empty((len(held_out), 0)), *columns.values()]),
+        list(columns),
         folds=tuning.lists.query_ids // n_queries if tuning.times else None,
         names=(rows.ids[held_out], held_out),
         # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.

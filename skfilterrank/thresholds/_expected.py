@@ -1,6 +1,6 @@
 """Thresholds that cut each list at the prefix with the highest expected value of a measure."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -27,7 +27,7 @@ from skfilterrank.thresholds._expected_values import (
     is_plain_ndcg_f,
     known_steps,
 )
-from skfilterrank.thresholds._judged_scores import unit_of
+from skfilterrank.thresholds._judged_scores import JudgedScores, unit_of
 from skfilterrank.thresholds._threshold import BaseThreshold
 
 _MOST_CORRELATION = 0.95
@@ -181,7 +181,7 @@ class ExpectedThreshold(BaseThreshold):
     def _cut_of(self, n_more):
         return ByExpectation()
 
-    def fit_judged(self, judged):
+    def fit_judged(self, judged: JudgedScores) -> Self:
         """Fit on rows that were checked already; warn if scores do not compare between queries."""
         super().fit_judged(judged)
         found = vars(self).get("comparability_")

@@ -196,6 +196,7 @@ def _parameter(value):
 
 
 _WRITE = {"measure": _measure, "risks": _risks, "gains": states.gains_to_json}
+_WRITE["columns"] = lambda value, name: value if value is None else [*value]
 _READ = {"gains": states.gains_from_json, "risks": dict}
 
 

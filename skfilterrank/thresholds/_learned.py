@@ -13,7 +13,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import mean_and_error
-from skfilterrank._lists.sklearn_compat import limit_threads
+from skfilterrank._lists.sklearn_compat import limit_threads, number_columns
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected_values import (
@@ -21,7 +21,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import cluster_means
+from skfilterrank.thresholds._judged_scores import SCORE, cluster_means
 from skfilterrank.thresholds._list_learner import ListLearner
 from skfilterrank.thresholds._threshold import BaseThreshold
 
@@ -41,8 +41,9 @@ class ByList(Cut):
     learner: ListLearner
     parsed: ParsedMeasure
 
-    def __init__(self, estimator, cv, random_state, n_jobs, verbose):
+    def __init__(self, estimator, columns, cv, random_state, n_jobs, verbose):
         self.estimator = estimator
+        self.columns = columns
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -54,12 +55,7 @@ class ByList(Cut):
 
     def check_columns(self, more, names):
         """Return the columns of `fit`, in its order."""
-        if missing := [name for name in self.learner.columns if name not in names]:
-            raise InputError(
-                f"scores lacks the columns {brief_list(missing)}: give a table with the columns of "
-                "fit."
-            )
-        return more[:, [names.index(name) for name in self.learner.columns]]
+        return np.column_stack([more[:, :0], *_chosen(more, names, self.learner.columns).values()])
 
     # For as few terms as these, threads of BLAS take far more time than they save.
     @limit_threads(limits=1, user_api="blas")
@@ -75,7 +71,7 @@ class ByList(Cut):
             judged.gains,
             judged.index,
             list(judged.fold_rows(self.cv)),
-            columns=dict(zip(judged.more_names, judged.more.T)),
+            columns=_chosen(judged.more, judged.more_names, self.columns),
             estimator=self.estimator,
             rng=check_random_state(self.random_state),
             n_jobs=self.n_jobs,
@@ -119,9 +115,19 @@ class ByList(Cut):
     @classmethod
     def restored(cls, state, parsed):
         """Make the cut from JSON."""
-        found = cls(None, 2, None, None, 0)
+        found = cls(None, None, 2, None, None, 0)
         found.parsed, found.learner = parsed, ListLearner.restored(state)
         return found
+
+
+def _chosen(more, names, columns) -> dict:
+    """Return the chosen columns by name; None chooses all."""
+    columns = names if columns is None else columns
+    if missing := [name for name in columns if name not in names]:
+        raise InputError(
+            f"scores lacks the columns {brief_list(missing)}: give a table with these columns."
+        )
+    return {name: more[:, names.index(name)] for name in columns}
 
 
 class LearnedThreshold(BaseThreshold):
@@ -142,6 +148,10 @@ class LearnedThreshold(BaseThreshold):
         of boosted trees of LightGBM, a logistic regression, and a rising curve of the score. The
         shares of the mixture are chosen by the log loss on held-out queries. Each distinct gain is
         a class; more than ten gains are put into ten bins.
+    columns : sequence of str or int, or None, default=None
+        Further features of a document: columns of the table of scores. Inside RankAndFilter they
+        are columns of X, by name, or by number if X has no names. None takes all columns of a
+        table of scores, and none of X.
     cv : int, default=10
         Number of folds by query, at least 2, for out-of-fold probabilities.
     max_shown, min_shown : int or None, default=None
@@ -211,7 +221,8 @@ class LearnedThreshold(BaseThreshold):
     prefixes down to the cut-off, measures that are not sums are computed at 48 prefixes, as in
     :class:`ExpectedThreshold`.
 
-    Other columns of a table of scores are used as additional features.
+    Columns of X that tell lists apart, such as the length of a query, help where scores do not
+    compare between queries.
 
     Examples
     --------
@@ -223,6 +234,16 @@ class LearnedThreshold(BaseThreshold):
     >>> shown = cut.predict(scores, groups=groups)
     >>> bool((shown > -float("inf")).any())
     True
+
+    Two features of the model are features of the threshold, too:
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfilterrank.ranking import RankAndFilter
+    >>> X, y, groups, _ = make_rank_and_filter(100, random_state=0)
+    >>> cut = LearnedThreshold("ndcg_f@3", columns=[0, 1], cv=3, random_state=0)
+    >>> model = RankAndFilter(LogisticRegression(), cut).fit(X, y, groups=groups)
+    >>> model.filter_.cut_.learner.columns
+    [0, 1]
     """
 
     def __init__(
@@ -230,6 +251,7 @@ class LearnedThreshold(BaseThreshold):
         measure: str | None = None,
         *,
         estimator: Any = None,
+        columns: Any = None,
         cv: int = 10,
         max_shown: int | None = None,
         min_shown: int | None = None,
@@ -243,17 +265,35 @@ class LearnedThreshold(BaseThreshold):
             measure, max_shown=max_shown, min_shown=min_shown, keep_if=keep_if, gains=gains
         )
         self.estimator = estimator
+        self.columns = columns
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _cut_of(self, n_more):
-        return ByList(self.estimator, self.cv, self.random_state, self.n_jobs, self.verbose)
+        names = "estimator", "columns", "cv", "random_state", "n_jobs", "verbose"
+        return ByList(*(getattr(self, name) for name in names))
+
+    def columns_of(self, X) -> dict:
+        """Return the columns of X, by name, that are further features."""
+        if not self.columns:
+            return {}
+        try:
+            return dict(zip(self.columns, number_columns(X, self.columns).T))
+        except (ValueError, LookupError, TypeError) as error:
+            raise InputError(
+                f"columns must name columns of numbers of X, got {brief(self.columns)}: {error}"
+            ) from error
 
     def check_parameters(self) -> None:
         """Raise a ValueError for parameters that are out of range or exclude each other."""
         check_count(self.cv, "cv", 2)
+        if self.columns is not None and (isinstance(self.columns, str) or SCORE in self.columns):
+            raise InputError(
+                "columns must be a list of names of columns besides that of the score, "
+                f"{SCORE!r}, got {brief(self.columns)}. Rename a column of this name."
+            )
         check_random_state(self.random_state)
         check_verbose(self.verbose)
         if self.estimator is not None and not (

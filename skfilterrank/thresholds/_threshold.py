@@ -119,6 +119,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Return the largest number of shown documents of each query."""
         return self.max_shown
 
+    def columns_of(self, X) -> dict:
+        """Return the columns of X, by name, that are read besides the score of a model on X."""
+        return {}
+
     # Fitting.
 
     @all_or_nothing

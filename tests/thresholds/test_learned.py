@@ -6,6 +6,7 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -17,8 +18,9 @@ from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import f_score
+from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     LearnedThreshold,
     TunedThreshold,
@@ -312,3 +314,76 @@ def test_whole_scores_are_those_as_floats():
             for each in (scores.astype(int), scores)
         )
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.fixture(scope="module")
+def table():
+    scores, y, groups = two_kinds(60)
+    level = pd.Series(scores).groupby(groups).transform("mean").to_numpy()
+    X = pd.DataFrame({"own": scores, "level": level, "text": 1.0 * (np.arange(len(y)) % 3)})
+    return X, y, groups
+
+
+class TestColumnsOfX:
+    """Columns of the features of RankAndFilter are features of the threshold, too."""
+
+    @staticmethod
+    def model(columns, **given):
+        cut = LearnedThreshold("f", estimator=QUICK, columns=columns, cv=3, **given)
+        return RankAndFilter(LogisticRegression(), cut, cv=3)
+
+    def test_is_the_fit_on_a_table_of_scores_and_columns(self, table):
+        X, y, groups = table
+        model = self.model(["level"]).fit(X, y, groups=groups)
+        assert model.filter_.cut_.learner.columns == ["level"]
+        scored = pd.DataFrame({"score": model.estimator_.predict_proba(X)[:, 1], "x": X["text"]})
+        scored["level"] = X["level"]
+        expected = model.filter_.predict(scored, groups=groups)
+        np.testing.assert_array_equal(model.predict(X, groups=groups), expected)
+        by_index = X.set_axis(pd.Index(groups, name="qid"))
+        np.testing.assert_array_equal(model.predict(by_index), expected)
+        assert (model.rank(X, groups=groups) > 0).tolist() == (expected > -INF).tolist()
+        other = X.assign(level=-X["level"])
+        assert (model.predict(other, groups=groups) != expected).any()
+
+    def test_numbers_name_columns_of_arrays(self, table):
+        X, y, groups = table
+        named = self.model(["level", "own"]).fit(X, y, groups=groups)
+        for array in (X.to_numpy(), csr_array(X.to_numpy())):
+            numbered = self.model([1, 0]).fit(array, y, groups=groups)
+            expected = named.predict(X, groups=groups)
+            np.testing.assert_allclose(numbered.predict(array, groups=groups), expected)
+
+    def test_a_table_of_scores_may_hold_more(self, table):
+        X, y, groups = table
+        scored = X.rename(columns={"own": "score"})
+        some = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3)
+        some.fit(scored, y, groups=groups)
+        assert some.cut_.learner.columns == ["level"]
+        np.testing.assert_array_equal(
+            some.predict(scored, groups=groups),
+            some.predict(scored[["score", "level"]], groups=groups),
+        )
+        with pytest.raises(InputError, match="scores lacks the columns 'absent'"):
+            some.set_params(columns=["absent"]).fit(scored, y, groups=groups)
+
+    @pytest.mark.parametrize("columns", [["absent"], [7]])
+    def test_columns_that_x_lacks_are_refused(self, table, columns):
+        X, y, groups = table
+        with pytest.raises(InputError, match="columns must name columns of numbers of X"):
+            self.model(columns).fit(X, y, groups=groups)
+
+    @pytest.mark.parametrize("columns", ["level", ["score"]])
+    def test_columns_are_a_list_without_the_score(self, columns):
+        with pytest.raises(InputError, match="columns must be a list of names"):
+            self.model(columns).fit([[1.0], [2.0]], [0, 1], groups=[0, 1])
+
+    def test_a_saved_threshold_keeps_its_columns(self, table, tmp_path):
+        X, y, groups = table
+        scored = X.rename(columns={"own": "score"})
+        cut = LearnedThreshold("f", columns=["level"], cv=2, random_state=0)
+        cut.fit(scored, y, groups=groups).save(tmp_path / "cut.json")
+        loaded = load_threshold(tmp_path / "cut.json")
+        assert loaded.columns == ["level"]
+        found, expected = (each.predict(scored, groups=groups) for each in (loaded, cut))
+        np.testing.assert_array_equal(found, expected)
