@@ -46,7 +46,12 @@ report = rank_filter_report(
     rankings={"threshold": "everything"},
 )
 columns = ["ndcg_f@3", "forbidden@3", "false_reject_rate"]
-more = ["false_reject_rate@3", "difference", "difference_low", "difference_high"]
+more = [
+    "false_reject_rate@3",
+    "difference",
+    "difference_low",
+    "difference_high",
+]
 print(report[columns + more].round(3).T.to_string())
 
 # %%
