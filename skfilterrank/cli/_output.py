@@ -225,16 +225,20 @@ def put(text) -> None:
 
 
 def say(text) -> None:
-    """Print a message of one line on standard error."""
+    """Print a message of one line on standard error; where that is full, the work goes on."""
     if sys.stderr is None:
         return
-    if "tqdm" in sys.modules:
-        from tqdm import tqdm
+    try:
+        if "tqdm" in sys.modules:
+            from tqdm import tqdm
 
-        # Printed above progress bars, if there are any.
-        tqdm.write(printable(text), file=sys.stderr)
-    else:
-        print(printable(text), file=sys.stderr)
+            # Printed above progress bars, if there are any.
+            tqdm.write(printable(text), file=sys.stderr)
+        else:
+            print(printable(text), file=sys.stderr)
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def tell(text) -> None:
@@ -281,42 +285,13 @@ def _standard(name):
     return stream
 
 
-@contextlib.contextmanager
-def standard_streams():
+def prepare_streams():
     """Configure standard streams: escape characters that cannot be encoded."""
     # Prevents files from getting the descriptor of a closed stream.
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
     _set(sys.stdout, errors="backslashreplace")
-    stderr = sys.stderr
-    if stderr is not None:
-        sys.stderr = _Messages(stderr)
-    try:
-        yield
-    finally:
-        sys.stderr = stderr
-
-
-class _Messages:
-    """Standard error that ignores failed writes, so that the work continues."""
-
-    def __init__(self, stream):
-        self._stream = stream
-
-    def __getattr__(self, name):
-        return getattr(self._stream, name)
-
-    def write(self, text):
-        """Write and flush the text; ignore failures."""
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except OSError:
-            _give_up(self._stream)
-
-    def flush(self):
-        """Do nothing: every text is flushed when written."""
 
 
 @contextlib.contextmanager
@@ -468,31 +443,19 @@ def report_unforeseen(error, values) -> None:
     """Print one line for an unexpected error, with the files of the command."""
     files = [text for value in values.values() for text in _texts(value) if os.path.isfile(text)]
     where = f" (files: {listed(files, 3)})" if files else ""
-    first = _first_cause(error)
-    what = " ".join(f"{type(first).__name__}: {first}".split()).rstrip(":")[:300]
-    if isinstance(first, MemoryError) or _OF_MEMORY.search(what):
+    what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")[:300]
+    if isinstance(error, MemoryError):
         say(
             f"skfilterrank: error: there is not enough memory ({what}){where}. Leave it more, or "
             "give fewer rows or runs at once, or a lower --n-jobs."
         )
-    elif isinstance(first, ImportError):
+    elif isinstance(error, ImportError):
         say(f"skfilterrank: error: a library cannot be loaded ({what}). Install it again.")
     else:
         say(
             f"skfilterrank: error: {what}{where}. This is a fault of skfilterrank: "
             "--debug shows where it occurred."
         )
-
-
-# Libraries that get no memory say one of these.
-_OF_MEMORY = re.compile("map segment|bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory")
-
-
-def _first_cause(error):
-    """Return the first error behind a failed import, or the error itself."""
-    cause = error.__cause__ or error.__context__
-    is_known = isinstance(error, ImportError) and isinstance(cause, MemoryError | ImportError)
-    return _first_cause(cause) if is_known else error
 
 
 def _texts(value):
