@@ -1691,12 +1691,7 @@ def fusion(book):
                 systems, method, groups=groups, weights={"a": 1.0, "b": 2.0, "c": 0.5}
             ),
         )
-        for filtered in ("all", "majority", "any"):
-            book.note(
-                f"scores/{method}/filtered={filtered}",
-                lambda: r.fuse_runs(systems, method, groups=groups, filtered=filtered),
-            )
-    for normalize in ("minmax", "zscore", "sum", "rank", None):
+    for normalize in ("minmax", None):
         book.note(
             f"combsum/{normalize}",
             lambda: r.fuse_runs(systems, "combsum", groups=groups, normalize=normalize),

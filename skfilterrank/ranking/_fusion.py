@@ -35,7 +35,6 @@ def fuse_runs(
     normalize: str | None = "minmax",
     rrf_k: float = 60,
     weights: Any = None,
-    filtered: str = "all",
 ) -> pd.DataFrame: ...
 @overload
 def fuse_runs(
@@ -46,7 +45,6 @@ def fuse_runs(
     normalize: str | None = "minmax",
     rrf_k: float = 60,
     weights: Any = None,
-    filtered: str = "all",
 ) -> np.ndarray: ...
 def fuse_runs(
     runs,
@@ -57,7 +55,6 @@ def fuse_runs(
     normalize="minmax",
     rrf_k=60,
     weights=None,
-    filtered="all",
 ) -> pd.DataFrame | np.ndarray:
     r"""Fuse runs, or several systems' scores of the same rows.
 
@@ -78,30 +75,23 @@ def fuse_runs(
         their own query ids.
     depth : int or None, default=None
         Number of documents of each query in a fused run; None keeps them all.
-    normalize : {"minmax", "zscore", "sum", "rank"} or None, default="minmax"
-        Normalisation of each system's scores within a query, for "combsum" and "combmnz":
-
-        - "minmax": the lowest score becomes 0 and the highest 1;
-        - "zscore": mean 0 and standard deviation 1 (ZMUV);
-        - "sum": minus the lowest score, then divided so that the list sums to 1;
-        - "rank": 1 for the first row, decreasing by 1 / n with every rank of a list of n rows;
-        - None: unchanged.
+    normalize : "minmax" or None, default="minmax"
+        Normalisation of each system's scores within a query, for "combsum" and "combmnz". With
+        "minmax" the lowest score becomes 0 and the highest 1; None leaves scores unchanged.
     rrf_k : float, default=60
         Constant of "rrf", at least 0; lower values give the first places more weight.
     weights : dict {system: weight}, or array-like of shape (n_systems,), default=None
         Weight of each system, at least 0; a dict has the names of the systems as keys. It
         multiplies the system's contributions, with "condorcet" its votes; 0 leaves the system out.
         None means 1 for each.
-    filtered : {"all", "any", "majority"}, default="all"
-        Rows that are filtered in the result: filtered by all systems, by any system, or by more
-        than half of them.
 
     Returns
     -------
     DataFrame with columns "qid", "docno" and "score", or ndarray of shape (n_rows,)
         For runs the fused run, queries sorted, the best document first, ready for
         :func:`skfilterrank.io.write_run`; filtered documents, and queries without other documents,
-        are left out. For scores the fused scores, higher is better, -inf where filtered.
+        are left out. For scores the fused scores, higher is better, -inf where filtered: where no
+        system retrieves the row.
 
     Raises
     ------
@@ -137,12 +127,11 @@ def fuse_runs(
 
     In given and fused runs, documents are ranked as in trec_eval: by score, ties by id, descending.
     In tables of scores, rows of equal score get the mean of their ranks. If all scores of a list
-    are equal, "minmax" makes them 1, "sum" equal shares, and "zscore" 0.
+    are equal, "minmax" makes them 1.
 
     A row that a system does not retrieve gets 0 from the system (except for the remaining points of
-    "borda"). With "minmax", the last row of the list gets 0, too. With "zscore", 0 is the score of
-    an average row, and "combmnz" also multiplies sums below 0, so use "zscore" only if every system
-    scores every row. Results are bit-equal for any order of the systems.
+    "borda"). With "minmax", the last row of the list gets 0, too. Results are bit-equal for any
+    order of the systems.
 
     References
     ----------
@@ -174,16 +163,14 @@ def fuse_runs(
     >>> scores = {"words": [9.0, 4.0, -np.inf, 1.0], "links": [0.2, 0.3, -np.inf, -np.inf]}
     >>> fuse_runs(scores, groups=[7, 7, 7, 7])
     array([0.03252247, 0.03252247,       -inf, 0.01587302])
-    >>> fuse_runs(scores, "combsum", groups=[7, 7, 7, 7], filtered="any")
-    array([1.   , 1.375,  -inf,  -inf])
+    >>> fuse_runs(scores, "combsum", groups=[7, 7, 7, 7])
+    array([1.   , 1.375,  -inf, 0.   ])
     """
     check_choice(method, "method", METHODS)
-    check_choice(normalize, "normalize", NORMALIZATIONS)
-    check_choice(filtered, "filtered", FILTERED)
+    check_choice(normalize, "normalize", ("minmax", None))
     check_count(depth, "depth", or_none=True)
     settings = {
         "method": method,
-        "filtered": filtered,
         "normalize": normalize,
         "rrf_k": check_number(rrf_k, "rrf_k", least=0),
     }
@@ -208,8 +195,8 @@ def fuse_runs(
     kept = np.flatnonzero(fused > -np.inf)
     if not len(kept):
         raise InputError(
-            "the fused run is empty: every document is filtered. Use filtered='all', which keeps "
-            "documents that any run retrieves."
+            "the fused run is empty: every document is filtered by every run. Give runs that "
+            "retrieve documents."
         )
     kept = kept[np.lexsort((-documents[kept], -fused[kept], queries[kept]))]
     query_ids, document_ids = cast(pd.MultiIndex, table.index).levels
@@ -333,11 +320,10 @@ def _check_weights(weights, names) -> np.ndarray:
     return checked
 
 
-FILTERED = ("any", "all", "majority")
 _CELLS = 1 << 20
 
 
-def fuse(scores, weights, index, *, method, filtered, tie_keys=None, **settings) -> np.ndarray:
+def fuse(scores, weights, index, *, method, tie_keys=None, **settings) -> np.ndarray:
     """Compute the fused score of each row, -inf where filtered.
 
     Parameters
@@ -359,18 +345,8 @@ def fuse(scores, weights, index, *, method, filtered, tie_keys=None, **settings)
     lists = Lists(scores[:, used], index, tie_keys)
     contribution, combine = METHODS[method]
     fused = combine(contribution(lists, settings), weights[used], index)
-    fused[_is_filtered(lists.retrieved, filtered)] = -np.inf
+    fused[~lists.retrieved.any(axis=1)] = -np.inf
     return fused
-
-
-def _is_filtered(retrieved, filtered):
-    """Return a mask of the rows that are filtered in the result."""
-    n_systems, n_kept = retrieved.shape[1], np.count_nonzero(retrieved, axis=1)
-    if filtered == "any":
-        return n_kept < n_systems
-    if filtered == "majority":
-        return 2 * n_kept < n_systems
-    return n_kept == 0
 
 
 class Lists:
@@ -438,39 +414,13 @@ def _minmax(lists):
     return np.divide(lists.values / 2 - low, spread, where=high > low, out=np.ones_like(low))
 
 
-def _sum_to_one(lists):
-    above_lowest = np.where(lists.retrieved, _minmax(lists), 0.0)
-    return above_lowest / lists.over_query(np.add, above_lowest)
-
-
-def _zscore(lists):
-    finite = np.where(lists.retrieved, lists.values, 0.0)
-    lengths = np.maximum(lists.lengths, 1.0)
-    mean = lists.over_query(np.add, finite / lengths)
-    distance = np.where(lists.retrieved, lists.values - mean, 0.0)
-    deviation = np.sqrt(lists.over_query(np.add, distance**2 / lengths))
-    largest = lists.over_query(np.maximum, np.abs(finite))
-    # Rounding can make the standard deviation of equal scores nonzero.
-    varies = deviation > ROUNDING_OF_MEANS * largest
-    return np.divide(distance, deviation, where=varies, out=np.zeros_like(distance))
-
-
-NORMALIZATIONS = {
-    "minmax": _minmax,
-    "zscore": _zscore,
-    "sum": _sum_to_one,
-    "rank": lambda lists: 1.0 - (lists.ranks - 1.0) / lists.lengths,
-    None: lambda lists: lists.values,
-}
-
-
 # Functions of lists and settings that return each system's contributions: an array of shape
 # (n_rows, n_systems), NaN where a system contributes nothing.
 
 
 def _scores(lists, settings):
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = NORMALIZATIONS[settings["normalize"]](lists)
+        values = lists.values if settings["normalize"] is None else _minmax(lists)
     return np.where(lists.retrieved, values, np.nan)
 
 

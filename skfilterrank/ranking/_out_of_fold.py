@@ -20,8 +20,8 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._time_series_split import TIME, order_of_queries
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.ranking._time_series_split import TIME
 from skfilterrank.ranking._training_rows import resolve_target
 
 
@@ -220,10 +220,7 @@ def split_rows(model, data, *, calibrates=False) -> list:
     """Split rows by query as `cv` of the model says; one split for a certificate."""
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
     given = {"by_id": data.by_id, "single": model.refit is False, "times": data.times}
-    splits = make_splits(cv, data.labels, data.groups, **given)
-    if len(splits) == 1 and data.times is not None:
-        warn_of_old_queries(splits[0], data.groups, data.times)
-    return splits
+    return make_splits(cv, data.labels, data.groups, **given)
 
 
 def make_splits(
@@ -312,31 +309,6 @@ def _given_splits(cv):
             f"cv must hold pairs (train, test) of row numbers, got {brief(cv)}."
         ) from error
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in splits]
-
-
-# A deviation of the rank sum by more than this many standard deviations gives a warning.
-_CLEAR = 3.0
-
-
-def warn_of_old_queries(split, groups, times) -> None:
-    """Warn if the held-out queries of a split are clearly older than its training queries."""
-    train, test = (distinct_numbers(groups[rows]) for rows in split)
-    index = GroupIndex.from_groups(groups)
-    place = order_of_queries(index, times)
-    n_test, n_train = len(test), len(train)
-    ranks = np.argsort(np.argsort(place[np.concatenate([test, train])])) + 1.0
-    # Mean and standard deviation of Wilcoxon's rank sum, if times do not differ.
-    mean = n_test * (n_test + n_train + 1) / 2
-    deviation = np.sqrt(n_train * mean / 6)
-    if (mean - ranks[:n_test].sum()) <= _CLEAR * deviation:
-        return
-    warn_user(
-        f"the {n_test} queries that the threshold was chosen on are older than the {n_train} that "
-        "the estimator was trained on, so the threshold and its certificate are about older "
-        "data. Hold out "
-        "the newest queries: cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.3).",
-        FitWarning,
-    )
 
 
 def count_shared(left, right):

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_score
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import QueryTimeSeriesSplit, RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold
 
@@ -236,16 +236,3 @@ class TestInRankAndFilter:
             inner.predict_proba(data.X[newest])[:, 1], data.y[newest], groups=data.groups[newest]
         )
         assert model.threshold_ == pytest.approx(alone.threshold_)
-
-    def test_old_queries_to_calibrate_on_are_warned_of(self, data, times):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.5})
-        is_old = times < np.sort(np.unique(times))[60]
-        split = [(np.flatnonzero(~is_old), np.flatnonzero(is_old))]
-        model = RankAndFilter(LogisticRegression(), safe, cv=split)
-        y = timed(data.y, data.groups, times)
-        with pytest.warns(FitWarning, match="the 60 queries .* are older than the 60 that"):
-            model.fit(data.X, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            model.fit(data.X, data.y, groups=data.groups)
-            clone(model).set_params(cv=0.4).fit(data.X, y)
