@@ -110,6 +110,12 @@ class GroupIndex:
         return cls._scattered(np.repeat(codes, lengths), query_ids)
 
     @classmethod
+    def of_one(cls, n_rows: int) -> "GroupIndex":
+        """Index the rows of one query, whose id is 0."""
+        start = np.zeros(1, dtype=np.int64)
+        return cls(start, start + n_rows, start, None, n_rows)
+
+    @classmethod
     def _scattered(cls, codes, query_ids):
         """Index queries whose rows are not consecutive."""
         order, sizes = _order_by_code(codes.__getitem__, len(codes), len(query_ids))

@@ -89,8 +89,7 @@ def make_ranker(
         The eight learning to rank methods of table 1 of [2]_, see Notes:
 
         - "adarank": :class:`AdaRankRanker`
-        - "listnet": trees with a listwise cross-entropy loss, LightGBM's rank_xendcg, or with
-          ``backend="catboost"`` CatBoost's QuerySoftMax
+        - "listnet": trees with a listwise cross-entropy loss, LightGBM's rank_xendcg
         - "rankboost": :class:`RankBoostRanker`
         - "random_forest": scikit-learn's regression forest of the gain
         - "ranknet": XGBoost's trees with RankNet's pairwise logistic loss
@@ -143,9 +142,9 @@ def make_ranker(
       weight ``2**grade - 1``. Before the first tree all scores are equal, and documents are in the
       order of rows.
     - "listnet": ListNet [4]_ is a linear model; here trees minimise the cross-entropy. The target
-      of QuerySoftMax is a document's share of its query's grades, not the softmax of the labels.
-      The target of rank_xendcg [5]_ is its share of ``2**grade - u``, with u drawn between 0 and 1
-      for every tree; this loss bounds nDCG. Queries with only one label add a little noise.
+      of rank_xendcg [5]_ is a document's share of ``2**grade - u``, not the softmax of the labels;
+      u is drawn between 0 and 1 for every tree. This loss bounds nDCG. Queries with only one label
+      add a little noise.
     - "ranknet": RankNet [6]_ is a neural network; only its loss is used here: the cross-entropy,
       over all pairs, of the prediction that the document of higher gain comes first. XGBoost scales
       a query's gradients by the number of its pairs (``lambdarank_normalization``).
@@ -323,19 +322,8 @@ def _lambdamart(*, random_state, n_jobs, **params):
     return _lightgbm("lambdarank", random_state, n_jobs, params)
 
 
-def _listnet(*, random_state, n_jobs, backend="lightgbm", **params):
-    check_choice(backend, "backend", ("lightgbm", "catboost"))
-    if backend == "lightgbm":
-        return _lightgbm("rank_xendcg", random_state, n_jobs, params)
-    catboost = import_optional("catboost", 'make_ranker("listnet", backend="catboost")')
-    settings = {
-        "loss_function": "QuerySoftMax",
-        "verbose": 0,
-        "allow_writing_files": False,
-        "random_seed": random_state,
-        "thread_count": 1 if n_jobs is None else n_jobs,
-    }
-    return catboost.CatBoostRanker(**settings | params)
+def _listnet(*, random_state, n_jobs, **params):
+    return _lightgbm("rank_xendcg", random_state, n_jobs, params)
 
 
 def _ranknet(*, random_state, n_jobs, **params):

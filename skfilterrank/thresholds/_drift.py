@@ -274,8 +274,8 @@ def _sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.n
     return np.full(n_lists, len(scores) / n_lists)
 
 
-def one_list(model, rows, n_rows: int) -> np.ndarray:
-    """Return the query ids of the rows of one request; warn if they seem to be of several."""
+def one_list(model, rows, n_rows: int) -> GroupIndex:
+    """Index the rows of one request as one query; warn if they seem to be of several."""
     high = getattr(model, "list_sizes_", (np.nan, np.nan))[1]
     index = getattr(rows, "index", None)
     why = None
@@ -289,7 +289,7 @@ def one_list(model, rows, n_rows: int) -> np.ndarray:
             "groups=, the query id of each row, if they are of several queries.",
             DataWarning,
         )
-    return np.zeros(n_rows, dtype=np.int64)
+    return GroupIndex.of_one(n_rows)
 
 
 def effective_lists(sizes) -> float:

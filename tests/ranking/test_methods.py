@@ -195,5 +195,3 @@ class TestRecipes:
 def test_bad_names():
     with pytest.raises(ValueError, match=r"name must be one of 'bce', .*got 'lambda'"):
         make_ranker("lambda")
-    with pytest.raises(ValueError, match=r"backend must be one of 'lightgbm', 'catboost', got"):
-        make_ranker("listnet", backend="torch")

@@ -12,9 +12,7 @@ import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import MissingPackageError
-from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import (
-    RankAndFilter,
     make_ranker,
 )
 
@@ -63,24 +61,6 @@ class TestTrees:
         np.testing.assert_array_equal(plain, other)
 
 
-@pytest.mark.slow
-def test_catboost_as_listnet(data):
-    fitted = [
-        make_ranker("listnet", backend="catboost", n_estimators=8, random_state=seed).fit(
-            data.X, data.y, groups=data.groups
-        )
-        for seed in (0, 0)
-    ]
-    first, second = (ranker.predict(data.X) for ranker in fitted)
-    np.testing.assert_array_equal(first, second)
-    found = ndcg_score(data.y, first, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
-    assert found > 0.7
-    model = RankAndFilter(
-        make_ranker("listnet", backend="catboost", n_estimators=8), measure="ndcg_f@3", cv=2
-    )
-    assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
-
-
 def test_ranknet_learns_from_every_pair():
     # 40 documents of grade 0, 20 of grade 1, 20 of grade 2; one tree, from scores of 0. Each pair
     # pulls its better document up and its worse one down by 1/2, with second derivative 1/4, which
@@ -127,11 +107,6 @@ def test_ranknet_learns_from_every_pair():
             "xgboost",
             lambda: make_ranker("ranknet"),
             r"ranknet.*xgboost.*pip install 'skfilterrank\[xgboost\]'",
-        ),
-        (
-            "catboost",
-            lambda: make_ranker("listnet", backend="catboost"),
-            r"listnet.*catboost.*pip install 'skfilterrank\[catboost\]'",
         ),
     ],
 )
@@ -200,8 +175,6 @@ def test_ranknet_s_second_tree_by_hand():
 def test_losses_by_the_names_of_the_libraries():
     assert make_ranker("lambdamart").estimator.objective == "lambdarank"
     assert make_ranker("listnet").estimator.objective == "rank_xendcg"
-    by_catboost = make_ranker("listnet", backend="catboost").estimator
-    assert by_catboost.get_params()["loss_function"] == "QuerySoftMax"
     for name in ("lambdamart", "listnet"):
         ranker = make_ranker(name, random_state=0)
         assert (
