@@ -185,16 +185,6 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     return matched if isinstance(gains, dict) else gains
 
 
-def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
-    """Print a message about labels with a gain that do not occur."""
-    if isinstance(gains, dict):
-        present = {
-            label_key(label) for y in labels.values() for label in y.dropna().unique().tolist()
-        }
-        if unknown := [written(label) for label in gains if label not in present]:
-            tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
-
-
 def _listed(labels, end="", comma=", "):
     """Write the first labels in the form of --gains."""
     text = comma.join(written(label)[:_LONGEST] + end for label in labels[:_MOST])

@@ -6,14 +6,12 @@ arguments.
 """
 
 import contextlib
-import io
 import json
 import os
 import re
 import stat
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -154,24 +152,6 @@ def opened(out, format="table"):
         return
     write = show if format == "table" else data_output().write
     yield lambda text: (write(text), finish())
-
-
-def draw(model, path, title=None) -> None:
-    """Draw a model's threshold curve into a file."""
-    from matplotlib.figure import Figure
-
-    from skfilterrank._files.files import open_replacing
-    from skfilterrank.plot import ThresholdCurveDisplay
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    display = ThresholdCurveDisplay.from_estimator(model, ax=figure.subplots())
-    if title is not None:
-        display.ax_.set_title(printable(title))
-    # Drawn into memory first, because errors of some formats do not name the file.
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))
-    with open_replacing(path) as handle:
-        handle.write(drawn.getvalue())
 
 
 class Call:

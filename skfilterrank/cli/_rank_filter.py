@@ -35,8 +35,6 @@ from skfilterrank.thresholds import (
     by_machines,
 )
 
-# Thresholds with a curve that can be drawn.
-WITH_CURVE = ("tune", "first_k")
 _FOLDS = 5
 _HEAD = ["", "nDCG_f", "95 % CI", "forbid %", "lost %"]
 

@@ -338,22 +338,6 @@ def count_queries(
     return int(status.alarm)
 
 
-def compare_scores(threshold, saved, run, format, out) -> int:
-    """Compare a run's scores with those of the calibration; return 1 if they clearly differ."""
-    rows = read_run(_inputs.source(run))
-    if not np.any(rows["score"] > -np.inf):
-        raise InputError(f"{run} holds no document with a score. Give the run of the new queries.")
-    found = threshold.check(rows["score"].to_numpy(), groups=rows["qid"].to_numpy())
-    if found.facts["calibration"].isna().all():
-        raise InputError(
-            f"{saved} holds no scores to compare with, as its threshold was given or is of an "
-            "earlier version. Make it with 'skfilterrank threshold --save'."
-        )
-    output.print_sections([output.frame_section(found.facts)], format, out)
-    tell(output.in_options(found.told()))
-    return int(found.warns)
-
-
 def _n_counted(status):
     """Return the largest number of counted queries of any risk."""
     return int(status.rates["n_queries"].max())

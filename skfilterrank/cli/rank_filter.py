@@ -4,7 +4,7 @@ import argparse
 from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
+from skfilterrank.cli._output import chosen_format, print_sections, tell
 from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import FitWarning, InputError
 
@@ -37,7 +37,6 @@ def rank_filter(
     columns: t.ColumnOptions,
     save: t.NewFile = None,
     out_run: t.NewFile = None,
-    plot: t.Plot = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
     random_state: t.RandomState = 0,
@@ -95,12 +94,6 @@ def rank_filter(
         chosen = chosen.with_cutoff(places)
     drawn = {"random_state": random_state, "n_jobs": n_jobs}
     unfitted = make_threshold(cutting, chosen, drawn)
-    if plot and threshold not in work.WITH_CURVE:
-        raise InputError(
-            "--plot draws the curve that a threshold is searched along, and there is none for "
-            f"--threshold {'none' if threshold is None else threshold}. Leave one out, or take "
-            f"one of {', '.join(work.WITH_CURVE)}."
-        )
     trained = tested = read_rows(train, columns.given())
     if learner == "linear" and issparse(trained.X):
         raise InputError(
@@ -118,13 +111,12 @@ def rank_filter(
         check_ids(tested, run_format, "--out-run FILE.csv or FILE.jsonl")
     labels = {train: trained.y, test_data or train: tested.y}
     matched = _inputs.match_gains(gains, labels)
-    _inputs.tell_unknown(gains, labels)
     comparison = work.compared(
         models,
         trained,
         None if test_data is None else tested,
         cv=cv,
-        refit=bool(save or plot),
+        refit=save is not None,
         learner=learner,
         threshold=unfitted,
         measure=chosen.text,
@@ -145,9 +137,6 @@ def rank_filter(
     if out_run is not None:
         lists = tested.lists(comparison.scores[best], best)
         tell(f"run: {out_run}, {write_lists(out_run, lists, run_format)}")
-    if plot is not None:
-        draw(comparison.models[best], plot, f"{best}, {train}")
-        tell(f"picture: {plot}")
     is_best_known, foot = best in comparison.cv_scores, []
     if is_best_known:
         value = value_of(comparison.cv_scores[best], chosen)
@@ -168,7 +157,6 @@ def demo(
     *,
     n_queries: t.Number = 3000,
     all: bool = False,
-    plot: t.Plot = None,
     random_state: t.RandomState = 0,
 ) -> None:
     """Rank and filter generated answers to questions, a quarter of them bad, on held-out questions.
@@ -226,8 +214,6 @@ def demo(
     generator = np.where(expected >= 0, expected, -np.inf)
     comparison = comparison._replace(scores=comparison.scores | {"generator": generator})
     report = comparison.report(test, k=_K)
-    if plot is not None:
-        draw(comparison.models[best], plot, f"{best}, generated questions")
     if all:
         foot = [
             "generator: by the probabilities the data were drawn with; no model can expect more",
@@ -238,5 +224,3 @@ def demo(
     else:
         section = demo_section(report, comparison, train, test, _K)
     print_sections([section], "table", None)
-    if plot is not None:
-        tell(f"picture: {plot}")

@@ -158,7 +158,7 @@ def monitor(
     saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
     *,
     run: Annotated[str, t.Arg(metavar="RUN", file="read")],
-    qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
+    qrels: Annotated[str, t.Arg(metavar="QRELS", file="read")],
     state: t.NewFile = None,
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
@@ -170,11 +170,9 @@ def monitor(
     """Test with each new judged query whether a threshold still keeps its risks.
 
     While they hold, there is at most one alarm in so many queries as --queries-per-false-alarm
-    says, on average, however often you look. Without --qrels, the run is compared with that of the
-    queries that the threshold was made of, as by its method check; nothing is counted.
+    says, on average, however often you look.
 
-    The exit code is 0; 1 after an alarm, or without --qrels if the scores clearly differ (of 30
-    queries or more; a message says if there are too few); 2 after an error.
+    The exit code is 0; 1 after an alarm; 2 after an error.
 
     Parameters
     ----------
@@ -203,14 +201,9 @@ def monitor(
     skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save safe.json
     skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
     skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
-    skfilterrank monitor safe.json --run today.run
     """
     from skfilterrank.cli._inputs import load_threshold_of_runs
-    from skfilterrank.cli._thresholds import (
-        compare_scores,
-        count_queries,
-        treatment_of_missing,
-    )
+    from skfilterrank.cli._thresholds import count_queries, treatment_of_missing
 
     threshold = load_threshold_of_runs(saved)
     certificate = getattr(threshold, "certificate_", None)
@@ -220,10 +213,6 @@ def monitor(
         "confidence_level": confidence_level,
         "queries_per_false_alarm": queries_per_false_alarm,
     }
-    if qrels is None:
-        of_queries = ["gains", "unjudged_label", "predicted", "missing", "state", *begun]
-        refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
-        return compare_scores(threshold, saved, run, **where)
     if certificate is not None and certificate.facts["unit"] is not None:
         raise InputError(
             f"{saved} counts clusters of queries, which a run does not tell. Watch it in Python "

@@ -151,7 +151,6 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("compare q.txt r.txt o.txt -m ap --n-items 9", "--n-items has no effect on ap"),
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
         ("rank-filter t.csv --gains Bad=-1,Good=1 --among answered", "--among is about the rates"),
-        ("monitor x.json --run r.txt --gains 1=1", "--gains is for judged queries"),
         ("fuse r.txt o.txt --out f.csv", "--out f.csv: fuse writes a TREC run"),
         ("select r.txt --out j.csv --unit query", "--unit is for samples"),
         ("select r.txt --out j.csv --random-state 3", "--random-state has no effect on"),
@@ -159,9 +158,6 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     ],
 )
 def test_no_option_is_ignored(arguments, message, sample, run):
-    if arguments.startswith("monitor"):
-        risk = ["--risk", "empty_list_rate=0.9", "--confidence-level", "0.5", "--quiet"]
-        assert run("threshold", "q.txt", "r.txt", *risk, "--save", "x.json")[0] == 0
     before = sorted(Path().iterdir())
     code, out, err = run(*arguments.split())
     assert (code, out) == (2, "")
@@ -171,7 +167,7 @@ def test_no_option_is_ignored(arguments, message, sample, run):
 
 def test_a_model_is_no_threshold(sample, run):
     Path("m.joblib").write_bytes(b"\x80\x04 a model")
-    _, _, err = run("monitor", "m.joblib", "--run", "r.txt")
+    _, _, err = run("monitor", "m.joblib", "--qrels", "q.txt", "--run", "r.txt")
     assert "m.joblib holds a model, and a threshold of 'skfilterrank threshold --save'" in err
 
 

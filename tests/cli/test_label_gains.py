@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.cli._inputs import match_gains, tell_unknown
+from skfilterrank.cli._inputs import match_gains
 from skfilterrank.cli._types import gains
 from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_qrels, write_run
@@ -117,11 +117,9 @@ def test_gains_are_matched_by_how_labels_are_written():
     assert match_gains(None, {"f": numbers}) is None
 
 
-def test_labels_that_only_the_test_file_has(capsys):
+def test_labels_that_only_the_test_file_has():
     labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
     given = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
     assert match_gains(given, labels) == given
     with pytest.raises(ValueError, match=r"no gain for Ugly, of the labels of b\. Add Ugly=GAIN"):
         match_gains({"Bad": -1.0, "Good": 1.0}, labels)
-    tell_unknown(given | {"Godo": 1.0}, labels)
-    assert capsys.readouterr().err == "labels with a gain that do not occur: Godo\n"

@@ -87,9 +87,9 @@ def test_a_warning_is_one_line(monkeypatch, run):
     assert run("apply", "a", "b") == (0, "", "skfilterrank: warning: mind the gap\n")
 
 
-def test_a_picture_needs_matplotlib_before_any_training(run, monkeypatch):
+def test_a_report_needs_matplotlib_before_any_work(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    code, _, err = run("rank-filter", "a", "--plot", "x.png")
+    code, _, err = run("compare", "a", "b", "c", "--html", "x.html")
     assert code == 2
     assert "pip install 'skfilterrank[plot]'" in err
 

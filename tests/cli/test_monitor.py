@@ -155,15 +155,6 @@ def test_a_log_with_labels_only_where_shown(run, days):
 
 
 @pytest.mark.slow
-def test_too_few_lists_are_not_taken_for_usual_ones(run, days):
-    for n_rows, is_told in ((20, True), (len(days), False)):
-        write_run("some.run", days.head(n_rows))
-        code, _, err = run("monitor", "filter.json", "--run", "some.run")
-        assert code == 0
-        assert ("too few to judge" in err) == is_told
-
-
-@pytest.mark.slow
 def test_an_alarm_is_told_by_the_exit_code(run, days):
     write_qrels("monday.qrels", days.assign(label=-1).head(800))
     code, out, _ = look(run, "monday", "--format", "json", "--state", "state.json")
@@ -221,30 +212,6 @@ def test_processes_at_once_count_all_topics(run, days):
     assert [command.end()[0] for command in commands] == [0] * 2
     assert RiskMonitor.load("filter.monitor.json").status.rates["n_queries"].tolist() == [20]
     assert not list(Path().glob(".*"))
-
-
-@pytest.mark.slow
-def test_scores_without_judgments(run, days):
-    code, out, err = run("monitor", "filter.json", "--run", "run.txt", "--format", "csv")
-    assert code == 0, err
-    table = pd.read_csv(io.StringIO(out), index_col="fact")
-    other = read_run("run.txt")
-    found = load_threshold("filter.json").check(other["score"], other["qid"])
-    pd.testing.assert_frame_equal(table, found.facts)
-    assert not table["warns"].any()
-    write_run("other.run", other.assign(score=100 * other["score"] - 50))
-    code, out, err = run("monitor", "filter.json", "--run", "other.run")
-    assert code == 1
-    assert out.splitlines()[0].split() == ["fact", *table.columns]
-    assert "80 % of them lie from" in err
-    assert not Path("filter.monitor.json").exists()
-    code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--confidence-level", 0.9)
-    assert code == 2
-    assert "--confidence-level is for judged queries. Name their judgments by --qrels" in err
-    run("threshold", "qrels.txt", "run.txt", "--threshold", 0.5, "--save", "filter.json")
-    code, _, err = run("monitor", "filter.json", "--run", "run.txt")
-    assert code == 2
-    assert "filter.json holds no scores to compare with" in err
 
 
 @pytest.mark.slow
@@ -310,22 +277,6 @@ def test_gains_are_said_for_texts_alone(run, graded):
     assert not Path("f.monitor.json").exists()
 
 
-def test_filtered_documents_make_no_list_longer(run, tmp_path, monkeypatch):
-    """40 lists of two scores are enough, although one of them has 500 filtered documents more."""
-    monkeypatch.chdir(tmp_path)
-    lines = [f"{query} Q0 d{rank} 1 {rank} x\n" for query in range(40) for rank in range(2)]
-    Path("run.txt").write_text("".join(lines))
-    Path("qrels.txt").write_text("".join(f"{t} 0 d{r} {r}\n" for t in range(40) for r in range(2)))
-    assert run("threshold", "qrels.txt", "run.txt", "--save", "f.json")[0] == 0
-    more = [line.replace(" 1 x", " 100 x") for line in lines]
-    filtered = [f"0 Q0 e{number} 1 -inf x\n" for number in range(500)]
-    Path("other.txt").write_text("".join(more + filtered))
-    code, _, err = run("monitor", "f.json", "--run", "other.txt")
-    assert code == 1
-    assert "too few to judge" not in err
-    assert "scale" in err
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_order_of_risks_does_not_decide_about_missing_queries(run, data, order):
@@ -378,9 +329,7 @@ def test_one_false_alarm_on_average(ask):
             "--confidence-level 2 --qrels new.qrels",
             "--confidence-level: expected a number between 0 and 1, got '2'",
         ),
-        ("--confidence-level 0.9", "--confidence-level is for judged queries. Name their"),
-        ("--queries-per-false-alarm 9", "--queries-per-false-alarm is for judged queries."),
-        ("--state s.json", "--state is for judged queries. Name their judgments by --qrels"),
+        ("", "missing --qrels"),
         ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
         ("--qrels absent", "absent: No such file or directory"),
         ("--qrels new.qrels --format trec", "expected table, csv, json, got 'trec'"),
@@ -407,15 +356,3 @@ def test_topics_that_the_run_lacks(ask, missing, n_counted):
     assert code in (0, 1)
     assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]
-
-
-@pytest.mark.parametrize("lines", ["", "q1 Q0 d1 1 -inf demo\n"], ids=["no line", "no score"])
-def test_a_run_without_a_scored_document_is_refused(run, data, lines):
-    run(
-        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.4",
-        "--save", "filter.json",
-    )  # fmt: skip
-    Path("today.run").write_text(lines)
-    code, out, err = run("monitor", "filter.json", "--run", "today.run")
-    assert (code, out) == (2, "")
-    assert "today.run holds no document with a score." in err

@@ -51,7 +51,7 @@ def command_line(command, **given):
     words = []
     for written, (_, arg) in [*INPUTS[command].items(), *OUTPUTS[command].items()]:
         is_option = written.startswith("-")
-        is_needed = written in ("--docs", "--run") or (not is_option and arg.many not in ("?", "*"))
+        is_needed = written in ("--run", "--qrels") or (not is_option and arg.many != "*")
         if not (written in given or (is_needed and command != "compare") or not is_option):
             continue
         value = given.get(written, f"other-{written.strip('-')}")

@@ -1,4 +1,4 @@
-"""``skfilterrank rank-filter``: from files to a table, a run, a picture and a model."""
+"""``skfilterrank rank-filter``: from files to a table, a run and a model."""
 
 import re
 from io import StringIO
@@ -137,18 +137,6 @@ def test_a_threshold_that_filters_everything(train):
     assert bce.split()[-4:] == ["0.0", "100.0", "100.0", "100.0"]
 
 
-@pytest.mark.filterwarnings(
-    "ignore:no label has a gain above 0", "ignore:all .* judged rows have the gain -1"
-)
-@pytest.mark.usefixtures("trained_once")
-def test_the_curve_of_a_filter_that_keeps_nothing(train, table):
-    table.assign(label="Bad").to_csv("bad.csv", index=False)
-    code, _, err = train(
-        "--models", "mse", "--test-data", "bad.csv", "--plot", "c.png", file="bad.csv"
-    )
-    assert code == 0, err
-
-
 @pytest.mark.usefixtures("trained_once")
 def test_one_test_query_has_no_interval(train, table):
     table[table["qid"] == "q5"].to_csv("one.csv", index=False)
@@ -257,13 +245,12 @@ def test_files_are_written_before_the_table(folder, train, monkeypatch):
         raise BrokenPipeError
 
     monkeypatch.setattr("skfilterrank.cli.rank_filter.print_sections", gone)
-    files = ["m.joblib", "p.png", "x.run"]
-    options = zip(("--save", "--plot", "--out-run"), files)
+    files = ["m.joblib", "x.run"]
+    options = zip(("--save", "--out-run"), files)
     assert (
         train("--models", "mse", "--cv", "2", *(word for pair in options for word in pair))[0] == 0
     )
     assert all((folder / name).exists() for name in files)
-    assert (folder / "p.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_many_or_long_labels_are_cut(folder, run, table):
@@ -299,12 +286,10 @@ def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("skfilterrank.cli._rows.write_lists", full)
-    monkeypatch.setattr("skfilterrank.cli.rank_filter.draw", full)
-    for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
-        code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.joblib")
-        assert code == 2
-        assert "No space left on device" in err
-        assert (folder / f"{name}.joblib").exists()
+    code, _, err = train("--test-data", "test.csv", "--out-run", "x.run", "--save", "m.joblib")
+    assert code == 2
+    assert "No space left on device" in err
+    assert (folder / "m.joblib").exists()
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -354,13 +339,6 @@ def test_queries_may_be_named_like_row_numbers(run, folder, table):
     code, out, err = run("rank-filter", "named.csv", *how)
     assert code == 0, err
     assert systems(out)[0].startswith("mse")
-
-
-def test_a_fixed_threshold_has_no_curve_to_draw(train):
-    code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")
-    assert (code, out) == (2, "")
-    assert "--plot draws the curve that a threshold is searched along" in err
-    assert "there is none for --threshold 0.3. Leave one out" in err
 
 
 @pytest.mark.usefixtures("trained_once")

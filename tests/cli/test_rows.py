@@ -162,13 +162,6 @@ def test_labels_without_gains(run, folder):
 
 
 @pytest.mark.slow
-def test_gains_of_labels_that_do_not_occur_are_told(train):
-    code, _, err = train("--cv", "2", gains="Bad=-1,Ok=1,Good=2,Godo=2")
-    assert code == 0
-    assert "labels with a gain that do not occur: Godo\n" in err
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:queries without a judged")
 def test_unjudged_rows_warn_once_by_being_counted(train, table):
     table = table.copy()

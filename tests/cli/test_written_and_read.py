@@ -198,7 +198,6 @@ _FOR_PROGRAMS = [
     "threshold all.txt {run} --k 10 --risk false_reject_rate=0.9,empty_list_rate=0.9 --save t.json",
     "threshold all.txt {runs} -m ndcg@10",
     "apply t.json {run}",
-    "monitor t.json --run {run}",
     "monitor t.json --run {run} --qrels all.txt",
     "rank-filter train.csv --gains Bad=-1,Ok=1,Good=2 --models bce --learner linear --cv 2",
 ]

@@ -3,7 +3,6 @@
 import ast
 import bz2
 import errno
-import functools
 import gzip
 import importlib.util
 import io
@@ -22,7 +21,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
 
 import skfilterrank
 from profiles import times
@@ -34,7 +32,6 @@ from skfilterrank._files.files import (
     read_bytes,
 )
 from skfilterrank.cli import _report as report
-from skfilterrank.cli._output import draw
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError
 from skfilterrank.io import (
@@ -44,7 +41,6 @@ from skfilterrank.io import (
     write_qrels,
     write_run,
 )
-from skfilterrank.ranking import RankAndFilter
 from thinned import thinned
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
@@ -59,16 +55,6 @@ IDS = [f"d{row:04d}" for row in range(N_ROWS)]
 def put(path, data):
     with open_replacing(path) as handle:
         handle.write(data)
-
-
-@functools.cache
-def _drawn_model():
-    X, y = [[0.0], [1.0], [2.0], [3.0]] * 4, [-1, 1, 1, -1] * 4
-    return RankAndFilter(LogisticRegression(), cv=2).fit(X, y, groups=np.repeat([0, 1, 2, 3], 4))
-
-
-def _draw(path):
-    draw(_drawn_model(), path)
 
 
 def _report(path):
@@ -91,10 +77,6 @@ WRITERS = {
     ),
     ".qrels": lambda path: write_qrels(path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0})),
     ".letor": lambda path: write_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
-    ".png": _draw,
-    ".svg": _draw,
-    ".pdf": _draw,
-    ".jpg": _draw,
     ".html": _report,
 }
 
@@ -111,24 +93,10 @@ def size_limit():
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-# Pictures are written in one way, whatever matplotlib makes of their names.
-PICTURES = [".png", ".pdf", ".jpg"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def matplotlib():
-    """Matplotlib, which the first picture would wait for."""
-    pytest.importorskip("matplotlib.pyplot")
-    _drawn_model()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "ending",
-    [
-        *(ending for ending in WRITERS if ending not in PICTURES),
-        *(pytest.param(ending, marks=pytest.mark.nightly) for ending in PICTURES),
-    ],
+    list(WRITERS),
 )
 def test_a_full_disk(tmp_path, size_limit, ending):
     path, write = tmp_path / f"out{ending}", WRITERS[ending]
@@ -504,13 +472,6 @@ def test_a_mount_point_is_written_over(tmp_path, monkeypatch):
     put(path, b"new")
     assert path.read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["x.out"]
-
-
-@pytest.mark.slow
-def test_a_title_that_is_no_text(tmp_path):
-    """A file name that is not UTF-8, which matplotlib does not draw."""
-    draw(_drawn_model(), tmp_path / "x.svg", "bce, t\udcff.csv")
-    assert (tmp_path / "x.svg").stat().st_size > 1000
 
 
 # As a path and as bytes; as a whole, and part by part.
