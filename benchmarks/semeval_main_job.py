@@ -114,7 +114,7 @@ def compare(train, dev, k, gains, learner, seeds=()):
     return report, tuned, seconds, best
 
 
-def section(report, tuned, seconds, best, k, aim):
+def section(report, tuned, seconds, best, *, k, aim):
     """One table."""
     lines = [
         f"| system | CV on train | nDCG_f@{k} on dev | 95 % interval | less the model | "
@@ -167,9 +167,9 @@ def run(options, name, title, pages, notes, seeds=()):
     with share_features():
         for k, bad, aim in pages:
             gains = {"Bad": bad, "PotentiallyUseful": 1, "Good": 2}
-            report, *found = compare(train, dev, k, gains, options.learner, seeds)
+            found = compare(train, dev, k, gains, options.learner, seeds)
             parts.append(f"## k = {k}, Bad = {bad}, PotentiallyUseful = 1, Good = 2")
-            parts.append(section(report, *found, k, aim))
+            parts.append(section(*found, k=k, aim=aim))
     write_report(name, title, "\n\n".join(parts))
 
 

@@ -168,7 +168,8 @@ def compare_models(models, train, test, *, splits, refit) -> Comparison:
         if test is None:
             both = out_of_fold
             fitted = {best: _fit(models, best, train, bar)} if refit else {}
-    return Comparison(*_systems(both), cv_scores, best, fitted)
+    systems, models_of = _systems(both)
+    return Comparison(systems, models_of, cv_scores, best, fitted)
 
 
 def _fit(models, name, train, bar, part="all rows"):

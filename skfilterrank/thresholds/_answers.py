@@ -102,27 +102,32 @@ def held_out_values(judged: JudgedScores, cut, keys, entries) -> np.ndarray:
 
 
 def better_answer(table: pd.DataFrame) -> str | None:
-    """Return the best answer without a model unless the threshold beats it by a standard error."""
-    answers = table.drop(index=["threshold", BELOW], errors="ignore")
-    place = int(answers["value"].to_numpy().argmax())
-    difference, error = answers[["difference", "error"]].to_numpy()[place]
+    """Return the best answer, or None if the threshold pays.
+
+    It pays if it beats everything, nothing and the first k by a standard error. It need not beat
+    hiding below 0, which filters as well.
+    """
+    answers = table.drop(index="threshold")
+    best = answers["value"].drop(BELOW, errors="ignore").idxmax()
+    difference, error = answers.loc[best, ["difference", "error"]]
     pays = difference > error or not (difference or error)
-    return None if pays else str(answers.index[place])
+    return None if pays else str(answers["value"].idxmax())
 
 
 def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
-    """Warn that an answer without a model is as good; `inside` a RankAndFilter, name its own."""
+    """Warn that an answer is as good; `inside` a RankAndFilter, name its own parameters."""
     own, best = table.loc["threshold"], table.loc[answer]
-    kind = answer.partition(" ")[0]
     use = {
         EVERYTHING: ("FixedThreshold()", "threshold=None"),
         NOTHING: ("FixedThreshold(np.inf)", "threshold=np.inf"),
         FIRST: ("FirstK()", "threshold=FirstK()"),
-    }[kind][inside]
+        BELOW: ("FixedThreshold(0.0)", "threshold=0.0"),
+    }[answer if answer == BELOW else answer.partition(" ")[0]][inside]
+    told = "hiding what is below 0" if answer == BELOW else f"showing {answer}"
     keep = "threshold='better'" if inside else "keep_if='better'"
     warn_user(
         f"{NOT_SHOWN_TO_PAY}: held-out queries score {own['value']:.4f} with it and "
-        f"{best['value']:.4f} by showing {answer} (standard error of the difference "
+        f"{best['value']:.4f} by {told} (standard error of the difference "
         f"{best['error']:.4f}). Use {use}, or {keep} to take it where it is as good, or judge more "
         "queries.",
         FitWarning,
@@ -144,8 +149,8 @@ def shown_in_words(judged: JudgedScores, shown: np.ndarray, k: int | None) -> st
     )
     if k is None:
         return words
-    lost = false_rejects_of_first(judged.lists, np.where(shown, 0.0, -np.inf), k)
-    lost = mean_over_queries(lost, judged.lists.weights)
+    rejects = false_rejects_of_first(judged.lists, np.where(shown, 0.0, -np.inf), k)
+    lost = mean_over_queries(rejects, judged.lists.weights)
     told = f"{words}; hides {100 * lost:.0f} % of the good ones among the first {k}"
     return words if np.isnan(lost) else told
 

@@ -21,6 +21,7 @@ from skfilterrank._lists.scoring import QueryWeight, mean_over_queries, query_we
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.thresholds._answers import (
+    BELOW,
     EVERYTHING,
     NOTHING,
     better_answer,
@@ -313,8 +314,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if self.keep_if is None:
             warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)
             return None
-        levels = {EVERYTHING: (ByScore(), -np.inf), NOTHING: (ByScore(), np.inf)}
-        self.cut_, self.level_ = levels.get(answer, (ByPlace(), level))
+        levels = {EVERYTHING: -np.inf, NOTHING: np.inf, BELOW: 0.0}
+        self.cut_ = ByScore() if answer in levels else ByPlace()
+        self.level_ = levels.get(answer, level)
         # The other columns of `fit` come again, and do not matter.
         self.cut_.n_more, judged = judged.more.shape[1], judged.in_order()
         given = judged.scores, judged.more, judged.index
@@ -375,10 +377,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         nothing         0.23       -0.61           -0.70
         """
         scores, _, index = self._checked(scores, groups)
-        if index is None:
-            index = self._queries_of(scores, groups, len(scores), is_known=self.fitted_with_groups_)
         table = vars(self).get("held_out_")
         names = [EVERYTHING, NOTHING] if table is None else table.index[1:]
+        if not len(scores):
+            return dict.fromkeys(names, scores)
+        if index is None:
+            index = self._queries_of(scores, groups, len(scores), is_known=self.fitted_with_groups_)
         shown = {name: shown_by(name, scores, index, self.caps_.most) for name in names}
         return {name: np.where(rows, scores, -np.inf) for name, rows in shown.items()}
 
@@ -739,7 +743,7 @@ class Threshold(BaseThreshold):
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
         are shown whole.
     keep_if : "better" or None, default=None
-        "better" takes the best answer without a model (show everything, nothing, or the first k)
+        "better" takes the best answer of `held_out_` (show everything, nothing, the first k, ...)
         unless the threshold beats it on held-out queries by a standard error; None only warns.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0

@@ -217,7 +217,7 @@ class TunedThreshold(RuledThreshold):
         Documents below the cut-off of the measure do not change it and may be shown; set
         `max_shown` to hide them.
     keep_if : "better" or None, default=None
-        "better" takes the best answer without a model (show everything, nothing, or the first k)
+        "better" takes the best answer of `held_out_` (show everything, nothing, the first k, ...)
         unless the threshold beats it on held-out queries by a standard error; None only warns.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0

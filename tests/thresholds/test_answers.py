@@ -208,6 +208,29 @@ def test_gains_are_compared_with_hiding_below_0(data, estimator, are_gains):
         assert "hide below 0" not in target.fit(X, y).held_out_.index
 
 
+def test_hiding_below_0_is_taken_where_it_is_best_and_the_threshold_does_not_pay(data):
+    X, y, groups, _ = data
+    model = RankAndFilter(Ridge(), measure="ndcg_f@3")
+    with pytest.warns(FitWarning, match=r"by hiding what is below 0 .* Use threshold=0\.0"):
+        model.fit(X, y, groups=groups)
+    assert model.held_out_["value"].idxmax() == "hide below 0"
+    kept = clone(model).set_params(threshold="better").fit(X, y, groups=groups)
+    assert kept.summary_.endswith("; kept: hide below 0")
+    fixed = clone(model).set_params(threshold=0.0).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(kept.predict(X), fixed.predict(X))
+    # A threshold that pays need not be better.
+    X, y, groups, _ = make_rank_and_filter(600, random_state=0)
+    kept = clone(model).set_params(threshold="better").fit(X, y, groups=groups)
+    assert kept.held_out_["value"].idxmax() == "hide below 0"
+    assert kept.summary_.endswith("; kept: threshold")
+    X, y, groups, _ = data
+    # With a second model, scores are no gains.
+    harm = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
+    with pytest.warns(FitWarning, match="not shown to pay"):
+        harm.fit(X, y, groups=groups)
+    assert "hide below 0" not in harm.held_out_.index
+
+
 def test_answers_show_of_new_rows_what_they_are_called(data):
     X, y, groups, _ = data
     old, new = groups < 200, groups >= 200
@@ -225,6 +248,7 @@ def test_answers_show_of_new_rows_what_they_are_called(data):
         first: place <= min(2, int(first.split()[1])),
     }.items():
         np.testing.assert_array_equal(found[name], np.where(shown, ranked, NO))
+    assert all(len(scores) == 0 for scores in model.answers(X[:0], groups=groups[:0]).values())
     # Thresholds that are not compared have no first k.
     assert list(FixedThreshold(0.5).fit().answers([1.0, 0.2])) == ["everything", "nothing"]
 
