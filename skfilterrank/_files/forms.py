@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 import pandas as pd
 
@@ -26,6 +26,7 @@ from skfilterrank._files.files import (
 from skfilterrank._files.tables import (
     SEPARATORS,
     SUFFIXES,
+    find_column,
     format_of_name,
     import_pyarrow,
     read_jsonl,
@@ -40,6 +41,7 @@ from skfilterrank.exceptions import (
     InputTypeError,
     SkfilterrankError,
     brief,
+    brief_list,
 )
 
 # Hint in errors about judgments in the place of runs, and the reverse.
@@ -274,20 +276,21 @@ def _reader(data, value):
     return partial(_of_rows, data, value) if is_rows or isinstance(data, Iterator) else None
 
 
-# Possible names of each column: first our name, which PyTerrier uses too, then names of other
-# tools. The first name that a table has is used, so ambiguous names come last.
+# Possible names of each column, in any case: first our name, which PyTerrier uses too, then names
+# of other tools. The first name that a table has is used, so ambiguous names come last.
 COLUMN_NAMES = {
     "qid": (
         *("qid", "query_id", "q_id", "query-id", "queryid", "query_no"),
-        *("topic", "topic_id", "topic-id", "topicid", "topic_no", "query"),
+        *("topic", "topic_id", "topic-id", "topicid", "topic_no", "question_id", "question-id"),
+        *("questionid", "query"),
     ),
     "docno": (
         *("docno", "doc_id", "docid", "corpus-id", "document_id", "pid"),
         *("doc-id", "document-id", "documentid", "doc_no", "corpus_id", "did"),
         *("passage_id", "passage-id", "passageid", "document", "doc"),
     ),
-    "label": ("label", "relevance", "rel"),
-    "score": ("score",),
+    "label": ("label", "relevance", "rel", "rating", "grade"),
+    "score": ("score", "prediction"),
     "rank": ("rank",),
     # Columns that are False where a document is hidden.
     "shown": ("shown", "kept"),
@@ -299,6 +302,11 @@ COLUMN_NAMES = {
 }
 # A file with one of these columns was written by BEIR or ranx; its column "score" holds labels.
 NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
+# In tables of judgments and runs, users and items of recommenders are queries and documents.
+ROW_NAMES = COLUMN_NAMES | {
+    "qid": (*COLUMN_NAMES["qid"], "user", "user_id", "userid"),
+    "docno": (*COLUMN_NAMES["docno"], "item", "item_id", "itemid"),
+}
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
 _HEADER_BYTES = 1 << 16
 _BARE_LINE = re.compile(rb"(?=[^\t ]*[0-9])[^\t ]+ *\t[^\t]*")
@@ -315,39 +323,75 @@ _FIRST_BYTES = {
 }
 
 
-def form_of(content):
+def names_of_columns(columns) -> dict:
+    """Return the possible names of each column, of which the caller may have given some."""
+    columns = {} if columns is None else columns
+    if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns.values()):
+        raise InputError(
+            "columns must be a dict of names by our names, such as {'qid': 'question'}, got "
+            f"{brief(columns)}."
+        )
+    if unknown := [name for name in columns if name not in ROW_NAMES]:
+        raise InputError(
+            f"columns must have keys among {brief_list(ROW_NAMES.keys())}, got {brief(unknown[0])}."
+        )
+    return ROW_NAMES | {name: (given,) for name, given in columns.items()}
+
+
+def form_of(content, names=ROW_NAMES):
     """Return the format of a file from its bytes, which have no byte order mark."""
     for form, pattern in _FIRST_BYTES.items():
         if pattern.match(content):
             return form
     first = _FIRST_LINE.search(content)
     line = first[1] if first else b""
-    return header_of(line, COLUMN_NAMES["qid"], COLUMN_NAMES["docno"]) or LINES
+    return header_of(line, names["qid"], names["docno"]) or LINES
 
 
-def read_format(content, name, ids, format):
+def check_no_header(content, value, columns, name):
+    """Raise for a first line of names of columns, of which those of ids are not known."""
+    first = _FIRST_LINE.search(content)
+    line = first[1].decode("utf-8", "replace").strip("\r") if first else ""
+    fields = re.split("[,;\t]", line)
+    is_header = len(fields) > 2 and all(re.fullmatch(r'"?[^\W\d][\w .-]*"?', x) for x in fields)
+    if not columns and (not is_header or re.search(r"\d", line)):
+        return
+    names = names_of_columns(columns)
+    found = {each: find_column(fields, names[each]) for each in ("qid", "docno", value)}
+    lacking = [each for each in found if found[each] is None]
+    other = next((each for each in fields if each not in found.values()), "")
+    raise FileFormatError(
+        f"the first line holds {brief_list(fields)}, and no name that is known for "
+        f"{' and '.join(lacking)}: rename them, or name them by columns=, such as "
+        f"{{{lacking[0]!r}: {brief(other)}}}.",
+        name,
+        content.count(b"\n", 0, first.start(1)) + 1,
+    )
+
+
+def read_format(content, name, kinds, format):
     """Read a table in a format: the table, and a function from row position to line number.
 
-    `ids` are the possible names of columns of ids, which are read as texts.
+    `kinds` are lists of possible names, one for each column of ids, which is read as texts.
     """
     readers = {"json": _read_json, "jsonl": read_jsonl, "parquet": read_parquet}
-    return readers.get(format, read_separated)(content, name, ids, format)
+    return readers.get(format, read_separated)(content, name, kinds, format)
 
 
-def read_form(form, content, name, ids=_IDS):
+def read_form(form, content, name, kinds):
     """Read a file that is not TREC lines, as `read_format`; comments may precede a header."""
     if form in _FIRST_BYTES:
-        return read_format(content, name, ids, form)
+        return read_format(content, name, kinds, form)
     begin = _FIRST_LINE.search(content).start()
-    table, line_of = read_format(content[begin:], name, ids, form)
+    table, line_of = read_format(content[begin:], name, kinds, form)
     return table, lambda row: line_of(row) + content.count(b"\n", 0, begin)
 
 
 def has_labels(names):
     """Tell from the column names whether a table holds judgments."""
-    known = COLUMN_NAMES["label"]
-    return not set(known).isdisjoint(names) or (
-        "score" in names and not set(NAMES_BESIDE_SCORES).isdisjoint(names)
+    return find_column(names, COLUMN_NAMES["label"]) is not None or (
+        find_column(names, ["score"]) is not None
+        and find_column(names, NAMES_BESIDE_SCORES) is not None
     )
 
 
@@ -365,7 +409,7 @@ def header_of(line, *kinds):
     text = line.decode("utf-8", "replace").strip("\r\n")
     for format, separators in SEPARATORS.items():
         names = {field.strip().strip('"') for field in re.split(f"[{separators}]", text)}
-        if len(names) > 1 and not any(map(names.isdisjoint, kinds)):
+        if len(names) > 1 and None not in [find_column(names, kind) for kind in kinds]:
             return format
     return None
 
@@ -381,24 +425,25 @@ def read_texts(content, name, ids):
         return _read_topics(content, name)
     form = form_of(content)
     if form in _FIRST_BYTES:
-        return read_form(form, content, name, ids)
+        return read_form(form, content, name, [ids])
     first = content[:_HEADER_BYTES].lstrip().partition(b"\n")[0]
     if (format := header_of(first, ids)) in ("tsv", "csv"):
-        return read_separated(content, name, ids, format)
+        return read_separated(content, name, [ids], format)
     # MS MARCO files have no header: their ids contain digits, unlike column names.
     if _BARE_LINE.fullmatch(first):
         return _read_without_names(content, name)
     if (format := format_of_name(name)) is not None:
-        return read_format(content, name, ids, format)
+        return read_format(content, name, [ids], format)
     raise FileFormatError(
         "the format of the file is unknown: it is not JSON, Parquet, TREC topics (<top>) or "
-        f"lines of id, tab and text, and its first line names no column {' or '.join(ids)}.",
+        "lines of id, tab and text, and its first line names no column "
+        f"{' or '.join(ids[:4])} or the like.",
         name,
         1,
     )
 
 
-def _read_json(content, name, ids, format):
+def _read_json(content, name, kinds, format):
     """Read JSON: lines of objects, a list of objects, or one object {query: {document: x}}."""
     text = decode(content, name)
     first, _, rest = text.lstrip().partition("\n")
@@ -407,10 +452,10 @@ def _read_json(content, name, ids, format):
         with suppress(FileFormatError):
             is_lines = isinstance(json_of(first, name), dict)
     if is_lines:
-        return read_jsonl(content, name, ids, "jsonl")
+        return read_jsonl(content, name, kinds, "jsonl")
     value = json_of(text, name, unique=True)
     is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
-    if is_texts and set(value).isdisjoint((*ids, *_IDS)):
+    if is_texts and set(value).isdisjoint(chain(_IDS, *kinds)):
         # The object holds texts by id; it is not the only row of a table.
         table = pd.DataFrame({"id": list(value), "text": list(value.values())})
     elif is_by_query(value):

@@ -46,6 +46,13 @@ SUFFIXES = {
 SEPARATORS = {"tsv": "\t", "csv": ",;", "columns": " "}
 
 
+def find_column(present, names):
+    """Return the first of some names that is among the columns, in any case; None without one."""
+    columns = {str(each).lower(): each for each in reversed(list(present))}
+    columns |= {each: each for each in present}
+    return next((columns[name] for name in names if name in columns), None)
+
+
 def is_table_name(path) -> bool:
     """Tell from a file's name whether it is a table with named columns."""
     return format_of_name(path) is not None
@@ -56,15 +63,16 @@ def format_of_name(path) -> str | None:
     return SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
 
 
-def read_separated(data, name, ids, format):
+def read_separated(data, name, kinds, format):
     """Read CSV or TSV: the table, and a function from row position to line number."""
     text = decode(data, name)
-    separator = _separator_of(text, format, name)
+    separator, header = _separator_of(text, format, name)
+    ids = {find_column(header, names) for names in kinds}
     try:
         table = pd.read_csv(
             io.BytesIO(data),
             sep=separator,
-            dtype=dict.fromkeys(ids, str),
+            dtype=dict.fromkeys(ids - {None}, str),
             keep_default_na=False,
             na_values=[""],
             **_EXACT_NUMBERS,
@@ -96,7 +104,7 @@ def read_separated(data, name, ids, format):
 
 
 def _separator_of(text, format, name):
-    """Return the separator of a format, or the semicolon of CSV; raise if the header has another.
+    """Return separator and names of a header; raise if the separator is not that of the format.
 
     The header of CSV decides between comma and semicolon.
     """
@@ -104,7 +112,7 @@ def _separator_of(text, format, name):
     line, names = next(records_of(text, own, name), (1, []))
     others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
     if others == [";"] and format == "csv":
-        return ";"
+        return ";", next(records_of(text, ";", name))[1]
     if others:
         raise FileFormatError(
             f"the column names are separated by {brief(others[0])}, but {format.upper()} uses "
@@ -113,7 +121,7 @@ def _separator_of(text, format, name):
             name,
             line,
         )
-    return own
+    return own, names
 
 
 def _check_widths(records, name):
@@ -147,7 +155,7 @@ def _has_decimal_comma(text):
     return isinstance(text, str) and _DECIMAL_COMMA.fullmatch(text) is not None
 
 
-def read_jsonl(data, name, ids, format):
+def read_jsonl(data, name, kinds, format):
     """Read JSON lines: the table, and a function from row position to line number."""
     records, lines = [], []
     text = decode(data, name).removeprefix("\ufeff")
@@ -187,7 +195,7 @@ def table_of_records(records, name, lines=()) -> pd.DataFrame:
         raise FileFormatError("a number is beyond float64; write it as text.", name) from error
 
 
-def read_parquet(data, name, ids=(), format="parquet"):
+def read_parquet(data, name, kinds, format):
     """Read Parquet; index levels become columns, and rows count as lines."""
     import_pyarrow(f"reading {name}")
     try:

@@ -9,7 +9,7 @@ import pandas as pd
 from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import text_ids
+from skfilterrank._files.tables import find_column, text_ids
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine
@@ -241,7 +241,7 @@ def _read_by_id(path, kind, names):
     if not data.strip():
         raise FileFormatError(f"the file is empty. A table with {kind} ids was expected.", path)
     table, line_of = forms.read_texts(data, name, list(names))
-    column = next((each for each in names if each in table), None)
+    column = find_column(table, names)
     if column is None:
         raise FileFormatError(
             f"no column is called {' or '.join(names[:4])} or the like; the columns are "

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.forms import COLUMN_NAMES
-from skfilterrank._files.tables import is_table_name
+from skfilterrank._files.tables import find_column, is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
@@ -167,8 +167,7 @@ def _read_table(path, options, like, labelled):
     read = partial(read_judged_table, path, query=known["query"] or "qid", label=label)
     table = read(document=asked["document"])
     if asked["document"] is None:
-        candidates = (known["document"], *COLUMN_NAMES["docno"])
-        document = next((name for name in candidates if name in table.columns), None)
+        document = find_column(table.columns, [known["document"], *COLUMN_NAMES["docno"]])
         if document is not None:
             # Read again as ids, with leading zeros, which must be unique.
             table = read(document=document)

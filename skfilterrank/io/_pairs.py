@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.forms import COLUMN_NAMES, ORDER, has_labels
+from skfilterrank._files.forms import ORDER, ROW_NAMES, has_labels
+from skfilterrank._files.tables import find_column
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank._lists.checks import (
     LARGEST_INTEGER,
@@ -162,11 +163,11 @@ class Table:
     """A data frame of judgments or of a run, from memory or from a file.
 
     `name` is the name of the argument or file. For a file, `line_of` returns the line number of a
-    row; else it is None.
+    row; else it is None. `names` are the possible names of each column.
     """
 
-    def __init__(self, frame, name, line_of=None):
-        self.name, self.line_of = name, line_of
+    def __init__(self, frame, name, line_of=None, names=ROW_NAMES):
+        self.name, self.line_of, self._names = name, line_of, names
         levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
         self._frame = frame.reset_index(level=levels) if levels else frame
         self._present = [str(column) for column in self._frame.columns]
@@ -177,22 +178,23 @@ class Table:
             raise InputError(f"{self.name} holds {what} in row {row}{rest}")
         raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
 
-    def _alias(self, name):
+    def alias(self, name):
         """Return the name that the table uses for a column, such as "query_id" for "qid".
 
         None means that the table does not have the column.
         """
-        names = COLUMN_NAMES[name]
-        if name == "label" and has_labels(self._present):
+        names = self._names[name]
+        if names is ROW_NAMES["label"] and has_labels(self._present):
             names = (*names, "score")
-        if name == "score":
-            # A table with a column "corpus-id" holds judgments of BEIR; its scores are labels.
-            names = () if "corpus-id" in self._present else ("score", "rank")
-        return next((each for each in names if each in self._present), None)
+        # A table with a column "corpus-id" holds judgments of BEIR; its scores are labels.
+        is_beir = find_column(self._present, ["corpus-id"]) is not None
+        if names is ROW_NAMES["score"]:
+            return None if is_beir else find_column(self._present, names) or self.alias("rank")
+        return find_column(self._present, names)
 
     def has(self, name):
         """Return True if the table has a column, under any of its known names."""
-        return self._alias(name) is not None
+        return self.alias(name) is not None
 
     def check(self, value, *, may_be_empty=False):
         """Raise if the table lacks "qid", "docno" or the column `value`, or has no rows.
@@ -206,14 +208,14 @@ class Table:
 
     def column(self, name):
         """Return a column, under any of its known names, as a Series; raise if it is missing."""
-        alias = self._alias(name)
+        alias = self.alias(name)
         if alias is None:
             present, advice = set(self._present), "Rename one of these."
             if name == "score" and present & {"label", "relevance", "corpus-id"}:
                 advice = f"These look like judgments, but a run was expected: {ORDER}"
             if name == "label" and present & {"score", "rank"}:
                 advice = f"This looks like a run, but judgments were expected: {ORDER}"
-            names = " or ".join(map(repr, COLUMN_NAMES[name][:2]))
+            names = " or ".join(map(repr, self._names[name][: 1 if name == "score" else 2]))
             if name in present:
                 names += f" of a run (beside {brief('corpus-id')} it is a label)"
             raise InputError(
@@ -350,7 +352,7 @@ def scores_of(content) -> np.ndarray:
         content.check("score", may_be_empty=True)
         column = content.column("score").name
         scores = content.numbers("score")
-        if column == "rank":
+        if column == content.alias("rank"):
             scores = -scores
         is_hidden = _hidden(content, scores)
         scores = np.where(is_hidden, -np.inf, scores) if is_hidden.any() else scores

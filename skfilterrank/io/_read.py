@@ -14,15 +14,17 @@ from skfilterrank._files.forms import (
     ORDER,
     are_several_runs,
     as_table,
+    check_no_header,
     errors_of,
     form_of,
     is_frame,
     n_columns,
     named_runs,
+    names_of_columns,
     read_form,
     read_format,
 )
-from skfilterrank._files.tables import format_of_name, text_ids
+from skfilterrank._files.tables import find_column, format_of_name, text_ids
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank._lists.checks import check_choice, is_finite_number
 from skfilterrank._lists.results import counted
@@ -61,6 +63,7 @@ def read_qrels(
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
     gains: dict | None = None,
+    columns: dict[str, str] | None = None,
 ) -> pd.DataFrame:
     r"""Read judgments, in TREC format (``qid iteration docno label``) or any other form.
 
@@ -85,6 +88,9 @@ def read_qrels(
         Gain of each label, with texts or numbers as keys. The column "label" then holds the gains.
         Use it for labels that are texts, such as "Bad". A gain of NaN means unjudged. None reads
         numeric labels as they are.
+    columns : dict or None, default=None
+        Names of columns in a table by our names, such as ``{"qid": "question", "label": "grade"}``.
+        None looks for the known names, see Notes.
 
     Returns
     -------
@@ -131,8 +137,9 @@ def read_qrels(
     the columns in the first line, as files of BEIR have them. CSV of spreadsheets may have
     semicolons, decimal commas and rows of empty fields. JSON lines, JSON lists of objects,
     Parquet and a JSON object ``{query: {document: label}}`` are read, too. Known names of
-    columns are "qid", "query_id", "topic" or "query"; "docno", "doc_id", "document_id",
-    "passage_id" or "pid"; "label", "relevance" or "rel"; and some variants of these. In a table
+    columns, in any case, are "qid", "query_id", "topic", "question_id", "query" or "user"; "docno",
+    "doc_id", "document_id", "passage_id", "pid" or "item"; "label", "relevance", "rel", "rating" or
+    "grade"; and some variants of these. In a table
     with "corpus-id" or "q_id", the column "score" holds labels. A missing label is NaN (pooled, but
     not judged). A column "judged_by" has the form that is described above, and may be empty for
     people. A column "iteration" is read like the second column of TREC format.
@@ -175,7 +182,7 @@ def read_qrels(
         # Gains define the meaning of every label, so no warning about labels below 0 is needed.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
-    rows = qrels_rows(source, "source", gains=gains, may_have_draws=True, **said)
+    rows = qrels_rows(source, "source", gains=gains, columns=columns, may_have_draws=True, **said)
     return mark_as_said(_qrels_frame(rows))
 
 
@@ -186,6 +193,7 @@ def qrels_rows(
     unjudged_label="warn",
     predicted="warn",
     gains=None,
+    columns=None,
     may_have_draws=False,
 ) -> DocumentPairs:
     """Read judgments in any form; the parameters are those of `read_qrels`.
@@ -195,14 +203,14 @@ def qrels_rows(
     """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
-    content = _opened(source, "label", argument)
+    content = _opened(source, "label", argument, columns)
     rows = qrels_rows_of(content, gains)
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
     return settled(rows, source, unjudged_label, predicted, content.name)
 
 
-def read_run(source) -> pd.DataFrame:
+def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     r"""Read a retrieval run, in TREC format (``qid Q0 docno rank score run``) or any other form.
 
     Parameters
@@ -211,6 +219,9 @@ def read_run(source) -> pd.DataFrame:
         File to read, in UTF-8, plain or compressed (gzip, bzip2, xz, zstd); a file object may be
         open as text or binary. Alternatively, a run in memory. The format is recognized from the
         content, see Notes.
+    columns : dict or None, default=None
+        Names of columns in a table by our names, such as ``{"qid": "question", "score": "logit"}``.
+        None looks for the known names, see Notes.
 
     Returns
     -------
@@ -256,7 +267,7 @@ def read_run(source) -> pd.DataFrame:
     table with ranks but without scores.
 
     Tables, JSON and objects in memory may have all forms that `read_qrels` reads, with scores
-    instead of labels.
+    instead of labels. Known names of their column are "score" and "prediction".
 
     Examples
     --------
@@ -271,10 +282,10 @@ def read_run(source) -> pd.DataFrame:
     0   1    d7     1   12.5  bm25
     1   1    d2     2   11.0  bm25
     """
-    return run_frame(source, "source")
+    return run_frame(source, "source", columns)
 
 
-def read_runs(runs) -> dict[str, pd.DataFrame]:
+def read_runs(runs, *, columns: dict[str, str] | None = None) -> dict[str, pd.DataFrame]:
     r"""Read several runs into data frames; functions with a parameter `runs` take the same forms.
 
     Parameters
@@ -284,6 +295,8 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
         name of a run is its key in the dict, its own name for a run of ranx, or the name of the
         file without endings such as ".gz", ".txt" and ".parquet". A data frame of pandas or polars
         has the columns or index levels "qid" (or "query_id"), "docno" (or "doc_id") and "score".
+    columns : dict or None, default=None
+        Names of columns in tables by our names, as in `read_run`.
 
     Returns
     -------
@@ -313,27 +326,27 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
     frames = {}
     for name, run in named_runs(runs).items():
         with errors_of(name, run):
-            frames[name] = _run_columns(run)
+            frames[name] = _run_columns(run, columns)
     return frames
 
 
-def _run_columns(run):
+def _run_columns(run, columns):
     """Read a run as the columns "qid", "docno" and "score"; ids of data frames stay as they are."""
     if not is_frame(run):
-        return run_frame(run, "run")[["qid", "docno", "score"]]
-    table = Table(as_table(run, "score"), "run")
+        return run_frame(run, "run", columns)[["qid", "docno", "score"]]
+    table = Table(as_table(run, "score"), "run", names=names_of_columns(columns))
     scores = scores_of(table)
-    columns = {name: table.column(name) for name in ("qid", "docno")}
-    for name, column in columns.items():
+    ids = {name: table.column(name) for name in ("qid", "docno")}
+    for name, column in ids.items():
         if (missing := column.isna().to_numpy()).any():
             what = f"no id in column {brief(name)}"
             table.fail(int(missing.argmax()), what, "; every row needs one.")
-    return pd.DataFrame(columns | {"score": scores}, copy=False)
+    return pd.DataFrame(ids | {"score": scores}, copy=False)
 
 
-def run_frame(source, argument) -> pd.DataFrame:
+def run_frame(source, argument, columns=None) -> pd.DataFrame:
     """Read a run in any form as the data frame that `read_run` returns."""
-    content = _opened(source, "score", argument)
+    content = _opened(source, "score", argument, columns)
     rows = run_rows_of(content)
     columns = {"qid": distinct_column(rows.codes, rows.queries), "docno": text_column(rows.docnos)}
     if isinstance(content, Table):
@@ -404,12 +417,13 @@ def _no_documents():
     return pd.DataFrame({"qid": [], "docno": [], "score": []})
 
 
-def _opened(source, value, argument) -> TrecLines | Table:
+def _opened(source, value, argument, columns=None) -> TrecLines | Table:
     """Read a path, an open file, a data frame or another object as lines or as a table.
 
     `value` is "label" for judgments and "score" for a run, and `argument` the name of the argument
-    in messages.
+    in messages. `columns` are names of columns that the caller gave.
     """
+    names = names_of_columns(columns)
     if got := _of_the_other_role(source, value):
         raise InputTypeError(f"{argument} must be {_EXPECTED[value]}, got {got}: {ORDER}")
     if not is_path(source) and not hasattr(source, "read"):
@@ -425,16 +439,17 @@ def _opened(source, value, argument) -> TrecLines | Table:
                 + f" {OF_SERIES}"
                 * isinstance(source, pd.Series)
             )
-        return Table(frame, argument)
+        return Table(frame, argument, names=names)
     name = source_name(source)
     content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     width = n_columns(content)
     if value == "score" and not width:
         return Table(_no_documents(), name, lambda row: None)
-    form = form_of(content)
+    form = form_of(content, names)
     if form != LINES:
-        frame, line_of = read_form(form, content, name)
-        return Table(frame, name, line_of)
+        frame, line_of = read_form(form, content, name, [names["qid"], names["docno"]])
+        return Table(frame, name, line_of, names)
+    check_no_header(content, value, columns, name)
     return TrecLines(content, name, layout_of(value, width))
 
 
@@ -570,9 +585,7 @@ def read_judged_table(
         b       NaN  more words
     """
     name = source_name(source)
-    format = format_of_name(name)
-    ids = [query] if document is None else [query, document]
-    if query == document or label in ids:
+    if query == document or (label is not None and label in (query, document)):
         raise InputError(
             f"query={brief(query)}, label={brief(label)} and document={brief(document)} must be "
             "different columns."
@@ -581,14 +594,12 @@ def read_judged_table(
     data = read_bytes(source)
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
-    table, line_of = read_format(data, name, ids, format)
-    if query == "qid" and query not in table.columns:
-        known = (other for other in COLUMN_NAMES["qid"] if other in table.columns)
-        query = next((other for other in known if other not in (label, document)), query)
-        ids[0] = query
-        # The table is read again with this column as text, to keep leading zeros of ids.
-        table, line_of = read_format(data, name, ids, format)
-
+    known = COLUMN_NAMES["qid"] if query == "qid" else [query]
+    kinds = [[each for each in known if each not in (label, document)], [document]]
+    table, line_of = read_format(data, name, kinds, format_of_name(name))
+    table = table.rename(columns={find_column(table.columns, [label]): label})
+    ids = [find_column(table.columns, kinds[0]) or query]
+    ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]
     if absent:

@@ -44,7 +44,7 @@ def test_forms(content, name):
 
 def test_lines_are_counted_from_the_top_of_the_file():
     content = b"# a comment\n\nqid,docno,label\n1,a,1\n\n1,b,0\n"
-    table, line_of = read_form(form_of(content), content, "t", ["qid", "docno"])
+    table, line_of = read_form(form_of(content), content, "t", [["qid"], ["docno"]])
     assert table.to_dict("list") == {"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]}
     assert [line_of(row) for row in range(2)] == [4, 6]
 

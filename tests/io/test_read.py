@@ -562,3 +562,61 @@ def test_columns_that_may_look_so():
     two = "1 predicted:a d 1\n2 predicted:b e 1\n3 0 f 1\n"
     assert len(read_qrels(io.StringIO(two), predicted="use")) == 3
     assert read_run(io.StringIO("1 d 0\n1 e 3\n2 d 1\n"))["score"].tolist() == [0, -3, -1]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("QID,DocNo,Rating,Prediction", None),
+        ("question_id,passage_id,grade,score", None),
+        ("user;item;rating;prediction", None),
+        ("Query_ID\tdocId\tRelevance\tScore", None),
+        ("question,answer,verdict,logit", ["qid", "docno", "label", "score"]),
+    ],
+)
+def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_path):
+    if columns is not None:
+        columns = dict(zip(columns, header.split(",")))
+    separator = next(each for each in ";\t," if each in header)
+    path = tmp_path / "table"
+    path.write_text(
+        "\n".join([header, *(row.replace(",", separator) for row in ("01,a,2,3", "01,b,0,5"))])
+    )
+    qrels, run = read_qrels(path, columns=columns), read_run(path, columns=columns)
+    assert qrels.to_dict("list") == {"qid": ["01"] * 2, "docno": ["a", "b"], "label": [2, 0]}
+    assert run.to_dict("list") == {"qid": ["01"] * 2, "docno": ["a", "b"], "score": [3.0, 5.0]}
+    frame = pd.read_csv(path, sep=separator, dtype=str).astype({header.split(separator)[3]: float})
+    found = read_runs({"a": frame}, columns=columns)["a"]
+    assert found.to_dict("list") == run.to_dict("list")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "message"),
+    [
+        (
+            "# c\nqid,text,stars\n1,a,2\n",
+            None,
+            "2: the first line holds 'qid', 'text', 'stars', and no name that is known for docno "
+            "and label: rename them, or name them by columns=, such as {'docno': 'text'}",
+        ),
+        (
+            "1 0 a 1\n",
+            {"qid": "q"},
+            "1: the first line holds '1 0 a 1', and no name that is known fo",
+        ),
+        (
+            "qid,docno,x\n1,a,2\n",
+            {"label": "y"},
+            "no column 'y'; its columns are 'qid', 'docno', 'x'",
+        ),
+        (
+            "1 0 a 1\n",
+            {"document": "q"},
+            "columns must have keys among 'qid', 'docno', .*'document'",
+        ),
+        ("1 0 a 1\n", ["q"], "columns must be a dict of names by our names, such as"),
+    ],
+)
+def test_columns_that_are_not_known(text, columns, message):
+    with pytest.raises(InputError, match=message):
+        read_qrels(io.StringIO(text), columns=columns)
