@@ -1,6 +1,5 @@
 """Rows in Dask partitions: checks, whole queries, and results merged on the workers."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,21 +66,6 @@ def fold_partitions(frame, function, *shared):
     return dask.compute(*parts)[0]
 
 
-def each_partition(frame, function, *shared) -> Iterator:
-    """Yield the result of a function for each partition in turn.
-
-    Results stay on the workers until they are yielded. Parameters are those of
-    :func:`fold_partitions`.
-    """
-    import dask
-
-    parts = list(dask.persist(*_calls(frame, function, shared)))[::-1]
-    while parts:
-        found = parts.pop().compute()
-        if found is not None:
-            yield found
-
-
 def _calls(frame, function, shared):
     import dask
 
@@ -104,12 +88,6 @@ class DaskPartitions:
             raise InputTypeError(
                 "source is a Dask Series, but rows need several columns: pass the frame."
             )
-
-    def each(self, work, wanted: Wanted) -> Iterator:
-        """Yield the state of each partition in turn."""
-        frame = self._frame(wanted)
-        for found in each_partition(frame, _measure, work, wanted, _ids_type(frame, wanted), False):
-            yield found.state
 
     def fold(self, work, wanted: Wanted, closed: ClosedQueries | None):
         """Merge the states of all partitions; the client gets only the merged state."""

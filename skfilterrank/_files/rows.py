@@ -1,6 +1,5 @@
 """Rows that need not fit into memory, and passes over them."""
 
-import os
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
@@ -53,8 +52,6 @@ class Rows:
         Column of labels, missing or NaN where unjudged.
     score : str, default="score"
         Column of scores, higher is better; -inf where filtered or not retrieved.
-    folder : path or None, default=None
-        Parent of temporary folders; None means the system's folder. They are always removed.
     chunk_rows : int, default=524288
         Approximate number of rows in memory at a time, besides the rows of the longest query.
     n_jobs : int or None, default=None
@@ -101,7 +98,6 @@ class Rows:
         query: str = "qid",
         label: str = "label",
         score: str = "score",
-        folder=None,
         chunk_rows: int = 1 << 19,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -109,7 +105,6 @@ class Rows:
         for name, column in {"query": query, "label": label, "score": score}.items():
             check_column(column, name)
         self.query, self.label, self.score = query, label, score
-        self.folder = _folder_for(folder)
         self.chunk_rows = check_count(chunk_rows, "chunk_rows")
         check_n_jobs(n_jobs)
         self.n_jobs, self.verbose = n_jobs, verbose
@@ -153,7 +148,6 @@ def states_of(
     others: Mapping | None = None,
     closed: ClosedQueries | None = None,
     what: str = "",
-    merges: bool = True,
 ) -> Generator[Any]:
     """Yield the state that `work` returns for each block of whole queries, in order.
 
@@ -169,13 +163,11 @@ def states_of(
         Set to which finished queries are added; None if an earlier pass has checked the rows.
     what : str
         Name of the pass, for the progress bar.
-    merges : bool
-        Whether results on a Dask cluster are merged on its workers.
     """
     source = rows._source
     wanted = Wanted(rows.query, rows.label, rows.score, others or {})
     if isinstance(source, DaskPartitions):
-        yield from [source.fold(work, wanted, closed)] if merges else source.each(work, wanted)
+        yield source.fold(work, wanted, closed)
         return
     pieces = source.pieces(wanted)
     n_seen = 0
@@ -265,17 +257,6 @@ def _batches_of(source):
         if hasattr(source, name):
             return getattr(source, name)
     return source
-
-
-def _folder_for(path) -> str | None:
-    """Check a folder for temporary files; None leaves it to the system."""
-    if path is None:
-        return None
-    if not is_path(path):
-        raise InputTypeError(f"folder must be a path, got {brief(path)}.")
-    if not os.path.isdir(path):
-        raise InputError(f"folder is {brief(os.fspath(path))}, which is not a folder: make it.")
-    return os.fspath(path)
 
 
 def _of_pieces(pieces, work, n_jobs):

@@ -19,21 +19,16 @@ than four times the slack.
 *Search.* The second pass gathers the steps of the bins that are left and computes V at each of them
 from the top of its bin down, starting from ``A_j``. So V is known at all thresholds that could be
 best, and at the lowest step of every other bin, which is not better. Among equally good thresholds
-the lowest is taken. At most half a million gathered steps are held in memory. If there are more,
-they go to files in a temporary folder, 16 bytes for each step. The files are split by score until
-each part fits into memory or holds a single score. So the number of passes over the rows does not
-depend on the scores. The third pass finds the lowest score above the next lower step; the threshold
-is the middle between the two.
+the lowest is taken. Gathered steps are held in memory, 16 bytes for each. The third pass finds the
+lowest score above the next lower step; the threshold is the middle between the two.
 
 For measures that are not sums over documents, and for average precision with ties, steps are
 differences of values at prefixes. Some of these are only rounding, and may be 0 with one division
 into blocks and 1e-17 with another. The best value is then the same, but the threshold may lie above
-another score. All data kept between blocks take less than 64 MB.
+another score. All data kept between blocks, but gathered steps, take less than 64 MB.
 """
 
-import errno
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,14 +42,11 @@ from skfilterrank.exceptions import InputError
 
 # A bin is the sign, the exponent and six bits of the score: 64 bins for each power of two.
 SHIFT = 46
-# Largest number of steps in memory at once.
-MOST_STEPS = 1 << 19
-_FAN_OUT_BITS = 6
 _FLIP = np.int64(np.iinfo(np.int64).max)
 # Largest value up to which float64 holds every whole number.
 _LARGEST_INTEGER = 2**53
-# Purposes of passes: the first pass, and a second one whose steps do not fit into memory.
-FIRST_PASS, MANY_STEPS = "bins", "steps, by a folder"
+# Purpose of the first pass.
+FIRST_PASS = "bins"
 
 
 def keys_of_scores(scores: np.ndarray) -> np.ndarray:
@@ -85,8 +77,6 @@ class StepBins(NamedTuple):
         Sum of the positive steps of each bin, and sum of its negative steps.
     firsts, lasts : ndarray of shape (n_bins,), int64
         The lowest and the highest key of a step in each bin: of its highest and its lowest score.
-    counts : ndarray of shape (n_bins,), int64
-        Number of steps in each bin.
     start : longdouble
         Sum of the measure over queries when nothing is shown.
     n_queries : float
@@ -98,7 +88,6 @@ class StepBins(NamedTuple):
     falls: np.ndarray
     firsts: np.ndarray
     lasts: np.ndarray
-    counts: np.ndarray
     start: np.longdouble
     n_queries: float
 
@@ -108,16 +97,13 @@ class StepBins(NamedTuple):
         order = np.argsort(keys)
         keys, changes = keys[order], changes[order].astype(np.longdouble)
         parts = (np.maximum(changes, 0.0), np.minimum(changes, 0.0), keys, keys)
-        ones = np.ones(len(keys), dtype=np.int64)
-        return cls._grouped(
-            bins_of_keys(keys), (*parts, ones), np.longdouble(start), float(n_queries)
-        )
+        return cls._grouped(bins_of_keys(keys), parts, np.longdouble(start), float(n_queries))
 
     @classmethod
     def _grouped(cls, bins, columns, start, n_queries):
         """Merge the entries of equal bins; bins are ascending."""
         heads = np.flatnonzero(np.append(True, bins[1:] != bins[:-1])[: len(bins)])
-        how = (np.add, np.add, np.minimum, np.maximum, np.add)
+        how = (np.add, np.add, np.minimum, np.maximum)
         merged = [
             each.reduceat(column, heads) if len(heads) else column
             for each, column in zip(how, columns)
@@ -126,7 +112,7 @@ class StepBins(NamedTuple):
 
     def merge(self, other: "StepBins") -> "StepBins":
         """Add the sums of other bins to these."""
-        both = [np.concatenate(pair) for pair in zip(self[:6], other[:6])]
+        both = [np.concatenate(pair) for pair in zip(self[:5], other[:5])]
         order = np.argsort(both[0], kind="stable")
         bins, *columns = (column[order] for column in both)
         return self._grouped(
@@ -136,103 +122,6 @@ class StepBins(NamedTuple):
     def sums(self) -> np.ndarray:
         """Compute the measure's sum for empty lists, and at the last step of each bin."""
         return np.append(np.longdouble(0), np.cumsum(self.rises + self.falls)) + self.start
-
-
-class Bucket:
-    """Steps whose keys lie in one range, in memory or in a file.
-
-    Parameters
-    ----------
-    path : str or None
-        File for the steps; buckets of narrower ranges append a number to its name. None keeps the
-        steps in memory.
-    """
-
-    def __init__(self, path: str | None = None):
-        self._path = path
-        self._held: list[tuple[np.ndarray, np.ndarray]] = []
-        self._low, self._high = 0, 0
-        self.n_steps, self.total = 0, np.longdouble(0)
-        self._parts: list[Bucket] | None = None
-
-    def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
-        """Add steps, given by their keys and changes."""
-        if not len(keys):
-            return
-        low, high = int(keys.min()), int(keys.max())
-        self._low = min(self._low, low) if self.n_steps else low
-        self._high = max(self._high, high) if self.n_steps else high
-        self.n_steps += len(keys)
-        self.total += changes.sum(dtype=np.longdouble)
-        if self._path is None:
-            self._held.append((keys, changes))
-        else:
-            _append(self._path, np.stack([keys, changes.view(np.int64)], axis=1))
-
-    def sums(self, above) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield distinct keys and the measure's sum when keys down to there are shown.
-
-        Arrays come in chunks. `above` is the sum of the measure above this range.
-        """
-        if not self.n_steps:
-            return
-        if self._low == self._high:
-            yield np.array([self._low]), np.array([above + self.total])
-        elif self._path is None:
-            keys, changes = (np.concatenate(column) for column in zip(*self._held))
-            yield _sums(keys, changes, above)
-        elif self.n_steps <= MOST_STEPS:
-            pairs = np.fromfile(self._path, dtype=np.int64).reshape(-1, 2)
-            yield _sums(pairs[:, 0], pairs[:, 1].copy().view(np.float64), above)
-        else:
-            for part in self._split():
-                yield from part.sums(above)
-                above = above + part.total
-
-    def _split(self):
-        """Distribute the steps over files of narrower ranges."""
-        if self._parts is not None:
-            return self._parts
-        # Two keys may be 2**64 apart: Python integers hold that, int64 does not.
-        shift = max(0, (self._high - self._low).bit_length() - _FAN_OUT_BITS)
-        n_parts = ((self._high - self._low) >> shift) + 1
-        self._parts = [Bucket(f"{self._path}.{number}") for number in range(n_parts)]
-        first = np.uint64(self._low % 2**64)
-        with open(self._path, "rb") as handle:
-            while len(numbers := np.fromfile(handle, dtype=np.int64, count=2 * MOST_STEPS)):
-                keys, changes = numbers.reshape(-1, 2).T.copy()
-                part = ((keys.view(np.uint64) - first) >> np.uint64(shift)).astype(np.uint8)
-                order = np.argsort(part, kind="stable")
-                ends = np.cumsum(np.bincount(part, minlength=n_parts))
-                for number, (begin, end) in enumerate(zip(np.append(0, ends), ends)):
-                    rows = order[begin:end]
-                    self._parts[number].add(keys[rows], changes.view(np.float64)[rows])
-        os.unlink(self._path)
-        return self._parts
-
-
-def _sums(keys, changes, above):
-    """Compute one chunk of :meth:`Bucket.sums` from steps in any order."""
-    order = np.argsort(keys)
-    keys, changes = keys[order], changes[order]
-    sums = np.cumsum(changes, dtype=np.longdouble) + above
-    is_last = np.append(keys[1:] != keys[:-1], True)
-    return keys[is_last], sums[is_last]
-
-
-def _append(path, pairs):
-    """Append pairs of numbers to a file."""
-    try:
-        with open(path, "ab") as handle:
-            handle.write(pairs.tobytes())
-    except OSError as error:
-        named = OSError(error.errno, error.strerror, path)
-        if error.errno == errno.ENOSPC:
-            named.add_note(
-                "The disk is full, and the threshold search writes temporary files there: pass "
-                "another folder, Rows(..., folder=...)."
-            )
-        raise named from None
 
 
 class BestThreshold(NamedTuple):
@@ -245,7 +134,7 @@ class BestThreshold(NamedTuple):
 
 
 def search_threshold(
-    stepping: "Stepping", passing: Callable[[Any, str], Iterable], make_folder: Callable[[], str]
+    stepping: "Stepping", passing: Callable[[Any, str], Iterable]
 ) -> BestThreshold:
     """Find the best threshold in three passes at most.
 
@@ -255,15 +144,12 @@ def search_threshold(
         Computes the steps of the measure.
     passing : callable
         ``passing(work, purpose)`` calls `work` on each block of whole queries, and yields at least
-        one result. It may merge results, except for the purpose MANY_STEPS.
-    make_folder : callable
-        Makes a temporary folder, if steps do not fit into memory.
+        one result.
     """
     total = merged(passing(stepping, FIRST_PASS))
-    search = Search(total, make_folder)
+    search = Search(total)
     if len(search.bins):
-        gathering = Gathering(stepping, search.bins)
-        for found in passing(gathering, MANY_STEPS if search.is_on_disk else "steps"):
+        for found in passing(Gathering(stepping, search.bins), "steps"):
             search.add(*found)
     key, best, below = search.best()
     threshold = -np.inf
@@ -383,7 +269,7 @@ class NextScore(NamedTuple):
 class Search:
     """Search among all steps of the open bins and the sums of the other bins."""
 
-    def __init__(self, total: StepBins, make_folder: Callable[[], str]):
+    def __init__(self, total: StepBins):
         self._total = total
         # Values when nothing is shown, and at the last step of each bin.
         self._sums = total.sums()
@@ -391,20 +277,14 @@ class Search:
         slack = ROUNDING_OF_MEANS * np.abs(self._sums).max()
         self._is_open = (bound >= self._sums.max() - 4 * slack) & (total.firsts < total.lasts)
         self.bins = total.bins[self._is_open]
-        n_steps = int(total.counts[self._is_open].sum()) + np.count_nonzero(~self._is_open)
-        path = None
-        self.is_on_disk = n_steps > MOST_STEPS
-        if self.is_on_disk:
-            path = os.path.join(make_folder(), "steps")
-        self._steps = Bucket(path)
         closed = ~self._is_open
         # A closed bin counts as one step at its last key, where the value is then exact.
         sums = (total.rises + total.falls)[closed]
-        self._steps.add(total.lasts[closed], sums.astype(np.float64))
+        self._steps = [(total.lasts[closed], sums.astype(np.float64))]
 
     def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
         """Add steps of open bins."""
-        self._steps.add(keys, changes)
+        self._steps.append((keys, changes))
 
     def best(self) -> tuple[int | None, np.longdouble, int | None]:
         """Find the lowest best threshold; return its key, its sum and the next lower key.
@@ -413,21 +293,20 @@ class Search:
         best.
         """
         start = self._total.start
-        highest = largest = start
-        for _, sums in self._steps.sums(start):
-            highest = max(highest, sums.max())
-            largest = max(abs(largest), np.abs(sums).max())
-        slack = ROUNDING_OF_MEANS * abs(largest)
-        key, best, below = None, start, None
-        for keys, sums in self._steps.sums(start):
-            if below is None:
-                below = int(keys[0])
-            best_places = np.flatnonzero(sums >= highest - slack)
-            if len(best_places):
-                place = best_places[-1]
-                key, best = int(keys[place]), sums[place]
-                below = int(keys[place + 1]) if place + 1 < len(keys) else None
-        return key, best, self._first_of(below)
+        keys, changes = (np.concatenate(column) for column in zip(*self._steps))
+        if not len(keys):
+            return None, start, None
+        order = np.argsort(keys)
+        keys, changes = keys[order], changes[order]
+        is_last = np.append(keys[1:] != keys[:-1], True)
+        keys, sums = keys[is_last], (np.cumsum(changes, dtype=np.longdouble) + start)[is_last]
+        slack = ROUNDING_OF_MEANS * max(abs(start), np.abs(sums).max())
+        best = np.flatnonzero(sums >= max(start, sums.max()) - slack)
+        if not len(best):
+            return None, start, self._first_of(int(keys[0]))
+        place = best[-1]
+        below = int(keys[place + 1]) if place + 1 < len(keys) else None
+        return int(keys[place]), sums[place], self._first_of(below)
 
     def _first_of(self, key):
         """Return the key of a step, or for a closed bin the first key of the bin."""

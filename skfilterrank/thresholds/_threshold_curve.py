@@ -3,7 +3,6 @@
 from collections import Counter
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from skfilterrank._files.rows import Rows, check_passes, check_rows, states_of, 
 from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.entry_search import (
     FIRST_PASS,
-    MANY_STEPS,
     BestThreshold,
     StepBins,
     Stepping,
@@ -118,16 +116,9 @@ def search_rows(
             if what == FIRST_PASS:
                 noted.append(total_of(rows, Noting(work), what))
                 return [noted[0].steps]
-            states = states_of(rows, work, what=what, merges=what != MANY_STEPS)
-            return stack.enter_context(closing(states))
+            return stack.enter_context(closing(states_of(rows, work, what=what)))
 
-        found = search_threshold(
-            Stepping(parsed, gains, undefined),
-            passing,
-            lambda: stack.enter_context(
-                TemporaryDirectory(prefix=".skfilterrank-", dir=rows.folder)
-            ),
-        )
+        found = search_threshold(Stepping(parsed, gains, undefined), passing)
     warn_of_unjudged([parsed], noted[0].n_open, noted[0].n_queries, undefined)
     return found, noted[0]
 

@@ -10,15 +10,12 @@ from profiles import times
 from rows_of_queries import arrays, make_rows
 from skfilterrank import metrics
 from skfilterrank._files.dask_frames import (
-    each_partition,
     fold_partitions,
     plain_ids,
 )
-from skfilterrank._lists import entry_search
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds import threshold_curve
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -66,13 +63,11 @@ def noted(part, number, added, without):
 def test_all_partitions_are_merged_in_their_order(n_partitions):
     expected = [(number, 10 * number + 1) for number in range(n_partitions)]
     assert fold_partitions(frame_of(n_partitions), noted, 1, ()) == expected
-    assert sum(each_partition(frame_of(n_partitions), noted, 1, ()), Noted()) == expected
 
 
 def test_partitions_without_a_result():
     assert fold_partitions(frame_of(3), noted, 0, (0, 2)) == [(1, 10)]
     assert fold_partitions(frame_of(3), noted, 0, (0, 1, 2)) is None
-    assert list(each_partition(frame_of(3), noted, 0, (0, 2))) == [[(1, 10)]]
 
 
 MEASURES = ["ndcg_f@5", "ap", "forbidden@3", "lexirecall"]
@@ -177,29 +172,3 @@ def test_what_stays_on_the_workers(tmp_path):
         evaluate(Rows(frame), MEASURES, out=tmp_path / "values.parquet")
     with pytest.raises(TypeError, match="source is a Dask Series"):
         Rows(frame["score"])
-
-
-@pytest.mark.slow
-def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
-    """The client holds at no time the steps of more than one partition."""
-    table = table_of(n_queries=100)
-    table = table.assign(score=1.0 + 1e-13 * np.arange(len(table)))
-    expected = threshold_curve(**arrays({name: table[name] for name in table}))
-    taken = []
-    add = entry_search.Search.add
-
-    def noted(self, keys, changes):
-        taken.append(len(keys))
-        add(self, keys, changes)
-
-    monkeypatch.setattr(entry_search.Search, "add", noted)
-    rows = Rows(partitions(table, [150, 350, 750, 750, 1250]).shuffle("qid"), folder=tmp_path)
-    for most in (1 << 19, 100):
-        monkeypatch.setattr(entry_search, "MOST_STEPS", most)
-        monkeypatch.setattr(entry_search, "MOST_STEPS", most)
-        curve = threshold_curve(rows)
-        assert curve.best_threshold == expected.best_threshold
-        assert curve.best_value == pytest.approx(expected.best_value, rel=1e-15)
-    assert len(taken) > 3
-    assert sum(taken[1:]) == taken[0] > 2 * max(taken[1:])
-    assert not list(tmp_path.iterdir())

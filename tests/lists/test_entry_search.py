@@ -1,7 +1,5 @@
 """The best threshold of rows in parts is that of arrays, with few steps in memory."""
 
-import os
-import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -10,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_np
 
-from rows_of_queries import COLUMNS, arrays, check_curve, cut, scores_of_all_kinds
-from skfilterrank._lists import entry_search
+from rows_of_queries import COLUMNS, check_curve, cut, scores_of_all_kinds
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.thresholds import threshold_curve
@@ -19,17 +16,6 @@ from skfilterrank.thresholds import threshold_curve
 pytestmark = pytest.mark.slow
 
 SCORES = scores_of_all_kinds(COLUMNS)
-
-
-@pytest.fixture
-def at_most(monkeypatch):
-    """Sets the number of steps that memory holds."""
-
-    def set_most(n_steps):
-        monkeypatch.setattr(entry_search, "MOST_STEPS", n_steps)
-        monkeypatch.setattr(entry_search, "MOST_STEPS", n_steps)
-
-    return set_most
 
 
 @pytest.mark.parametrize(
@@ -87,18 +73,15 @@ def flat(n_queries=600):
     return {"qid": np.arange(2 * n_queries), "label": labels, "score": scores}
 
 
-def test_a_curve_that_is_flat_everywhere(at_most, tmp_path):
+def test_a_curve_that_is_flat_everywhere():
     check_curve(flat())
-    at_most(64)
-    check_curve(flat(), Rows(flat(), folder=tmp_path))
 
 
 @pytest.mark.parametrize(
     ("kind", "n_jobs"),
     [*product(SCORES, [None]), *product(["good", "few", "all in one bin", "filtered"], [2])],
 )
-def test_steps_that_do_not_fit_go_to_files(kind, n_jobs, at_most, tmp_path):
-    at_most(20)
+def test_rows_are_read_three_times_at_most(kind, n_jobs):
     columns = COLUMNS | {"score": SCORES[kind]}
     passes = []
 
@@ -106,54 +89,8 @@ def test_steps_that_do_not_fit_go_to_files(kind, n_jobs, at_most, tmp_path):
         passes.append(1)
         return iter(cut(columns, 200, 201, 600))
 
-    check_curve(columns, Rows(source, folder=tmp_path, n_jobs=n_jobs))
+    check_curve(columns, Rows(source, n_jobs=n_jobs))
     assert len(passes) <= 3
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_full_disk_is_said_and_leaves_nothing(at_most, monkeypatch, tmp_path):
-    def full(path, pairs):
-        open(path, "wb").close()
-        raise OSError(28, "No space left on device", path)
-
-    at_most(20)
-    monkeypatch.setattr(entry_search, "_append", full)
-    with pytest.raises(OSError, match="No space left"):
-        threshold_curve(Rows(flat(), folder=tmp_path))
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "n_rows", "most_steps", "most_memory"),
-    [
-        ("one bin", 300_000, 1 << 17, 11e6),
-        *(
-            pytest.param(kind, 1_000_000, 1 << 19, 43e6, marks=pytest.mark.nightly)
-            for kind in ("one bin", "ties", "spread")
-        ),
-    ],
-)
-def test_memory_of_many_steps(kind, n_rows, most_steps, most_memory, at_most):
-    at_most(most_steps)
-    rng = np.random.default_rng(0)
-    scores = {
-        "one bin": lambda: 1 + 1e-3 * rng.random(n_rows),
-        "ties": lambda: np.full(n_rows, 0.5),
-        "spread": lambda: np.exp(100 * rng.normal(size=n_rows)),
-    }[kind]()
-    columns = {
-        "qid": np.repeat(np.arange(n_rows // 50), 50),
-        "label": rng.choice([-1.0, 1.0], n_rows),
-        "score": scores,
-    }
-    expected = threshold_curve(**arrays(columns))
-    tracemalloc.start()
-    curve = threshold_curve(Rows(columns, chunk_rows=20_000))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert curve.best_threshold == expected.best_threshold
-    assert curve.best_value == pytest.approx(expected.best_value, abs=1e-12)
-    assert peak < most_memory
 
 
 def test_a_measure_whose_queries_come_and_go():

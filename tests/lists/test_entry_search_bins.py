@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rows_of_queries import COLUMNS
-from skfilterrank._lists import entry_search
-from skfilterrank._lists.entry_search import Bucket, StepBins, keys_of_scores, scores_of_keys
+from skfilterrank._lists.entry_search import StepBins, keys_of_scores, scores_of_keys
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.thresholds import threshold_curve
@@ -28,20 +27,8 @@ def test_bins_of_parts_are_those_of_the_whole():
         # Bins of 2, 1 and -3; without a step, and with those of each bin.
         assert bins.rises.tolist() == [18, 1, 8]
         assert bins.falls.tolist() == [0, -4, 0]
-        assert bins.counts.tolist() == [2, 2, 1]
         assert bins.sums().tolist() == [3, 21, 18, 26]
         assert bins.n_queries == 2
-
-
-@pytest.mark.parametrize("is_on_disk", [False, True])
-def test_sums_of_a_bucket(is_on_disk, tmp_path, monkeypatch):
-    monkeypatch.setattr(entry_search, "MOST_STEPS", 2)
-    bucket = Bucket(str(tmp_path / "steps") if is_on_disk else None)
-    bucket.add(np.array([5, -(2**62), 7]), np.array([1.0, 2.0, 4.0]))
-    bucket.add(np.array([2**62, 5]), np.array([8.0, 16.0]))
-    keys, sums = map(np.concatenate, zip(*bucket.sums(0.5)))
-    pairs = dict(zip(keys.tolist(), sums.tolist()))
-    assert pairs == {-(2**62): 2.5, 5: 19.5, 7: 23.5, 2**62: 31.5}
 
 
 def test_scores_that_float64_does_not_tell_apart():
