@@ -98,7 +98,7 @@ def methods():
     """All unfitted rankers by name."""
     assert set(SETTINGS) == set(METHODS)
     made = {name: make_ranker(name, random_state=0, **SETTINGS[name]) for name in METHODS}
-    return made | {loss: make_ranker(loss, random_state=0) for loss in LOSSES}
+    return made | {loss: make_ranker(loss, "linear", random_state=0) for loss in LOSSES}
 
 
 def numbers(seen, *others):
@@ -292,7 +292,9 @@ def promise(task, found, tables, form, level):
 def impossible(task):
     """What is said where no threshold could be promised."""
     safe = CertifiedThreshold({RISK: STRICTER}, confidence_level=CONFIDENCE)
-    model = RankAndFilter(make_ranker("ordinal", random_state=0), safe, measure=f"ndcg_f@{K}")
+    model = RankAndFilter(
+        make_ranker("ordinal", "linear", random_state=0), safe, measure=f"ndcg_f@{K}"
+    )
     try:
         model.fit(task.X, task.gains, groups=task.groups)
     except ValueError as error:

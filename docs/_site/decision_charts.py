@@ -48,10 +48,10 @@ CHARTS = [
             (
                 "Are labels a few grades with one meaning in all queries?",
                 "OrdinalRanker",
-                'target "gain"',
+                "a blend, as by make_ranker",
             ),
         ],
-        ("A ranker", 'LGBMRanker: target "grade"'),
+        ("A ranker", "LGBMRanker: its scores compare only within a query"),
     ),
     Chart(
         "choose_threshold",

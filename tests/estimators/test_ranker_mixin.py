@@ -40,7 +40,7 @@ from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold
 
 MADE = {
     **{f"make_ranker({name!r})": make_ranker(name) for name in (*LOSSES, *METHODS)},
-    "make_ranker(learner='blend')": make_ranker("ordinal", learner="blend"),
+    "make_ranker(learner='linear')": make_ranker("ordinal", learner="linear"),
     "make_ranker(features=...)": make_ranker("ordinal", features=StandardScaler()),
 }
 for ranker in MADE.values():

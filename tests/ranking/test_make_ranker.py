@@ -152,7 +152,7 @@ def test_every_name_makes_a_ranker_that_features_may_stand_before(name, data):
 
 
 def test_params_go_to_the_learner():
-    assert make_ranker("bce", C=0.5).estimator["model"].C == 0.5
+    assert make_ranker("bce", "linear", C=0.5).estimator["model"].C == 0.5
     assert make_ranker("ordinal", learner="trees", num_leaves=3).estimator["model"].num_leaves == 3
     assert make_ranker("lambdarank", gamma=2.0).gamma == 2.0
     assert make_ranker("coordinate_ascent", measure="ap").measure == "ap"
@@ -204,14 +204,14 @@ def test_squared_error_by_hand():
     # Standardised features of -1 and 1 and gains of -1 and 1, ten of them: the weight is
     # 10 / (10 + alpha) with alpha = 10.
     X, y = np.tile([[3.0], [5.0]], (5, 1)), np.tile([-1, 1], 5)
-    ranker = make_ranker("mse").fit(X, y)
+    ranker = make_ranker("mse", "linear").fit(X, y)
     np.testing.assert_allclose(ranker.predict([[3.0], [5.0], [4.0]]), [-0.5, 0.5, 0.0], atol=1e-12)
 
 
 def test_cross_entropy_by_hand():
     # The same with C = 1: of 10 rows of x * y = 1 the weight w solves w = 10 / (1 + exp(w)).
     X, y = np.tile([[3.0], [5.0]], (5, 1)), np.tile([-1, 1], 5)
-    (bad, good) = make_ranker("bce", tol=1e-10).fit(X, y).predict([[3.0], [5.0]])
+    (bad, good) = make_ranker("bce", "linear", tol=1e-10).fit(X, y).predict([[3.0], [5.0]])
     w = np.log(good / (1 - good))
     assert w == pytest.approx(10 / (1 + np.exp(w)), abs=1e-6)
     assert bad == pytest.approx(1 - good)
@@ -234,17 +234,17 @@ def test_trees_of_losses_are_small_and_learn_slowly():
         final = ranker if isinstance(ranker, LambdaRankRanker) else ranker.estimator["model"]
         assert final.get_params().items() >= settings.items(), loss
     assert of_losses["bce"].estimator["model"].deterministic
-    assert make_ranker("bce").estimator["model"].max_iter == 1000
+    assert make_ranker("bce", "linear").estimator["model"].max_iter == 1000
     assert [make_ranker(loss).gamma for loss in ("lambdarank", "lambdarank+bce")] == [0.0, 3.0]
 
 
 @pytest.mark.slow
-def test_a_blend_is_the_mean_of_both(data):
+def test_by_default_a_loss_is_the_mean_of_linear_models_and_trees(data):
     X, y, groups = data
     for loss in ("bce", "mse"):
         blend, linear, trees = (
             with_few_trees(make_ranker(loss, learner=learner)).fit(X, y, groups=groups).predict(X)
-            for learner in ("blend", "linear", "trees")
+            for learner in (None, "linear", "trees")
         )
         np.testing.assert_allclose(blend, (linear + trees) / 2)
 
@@ -376,7 +376,7 @@ def test_learners_that_do_not_suit(arguments, params, message):
 def test_tags_tell_who_takes_missing_values(rows, name):
     X = rows.X.copy()
     X[::7, 0] = np.nan
-    ranker = make_ranker(name)
+    ranker = make_ranker(name, "linear" if name in LOSSES else None)
     takes = get_tags(ranker).input_tags.allow_nan
     assert takes is (name not in {"adarank", "coordinate_ascent", "logistic"})
     with nullcontext() if takes else pytest.raises(ValueError, match="NaN in column"):
