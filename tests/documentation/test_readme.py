@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from measure_table import MEASURES
@@ -36,11 +37,15 @@ def test_example_runs(number, capsys):
 def test_values_of_the_first_example(capsys):
     names = {}
     exec(compile(EXAMPLES[0], "README.md, example 1", "exec"), names)
-    told = re.search(r"# (\S+); all shown: (\S+)\n", EXAMPLES[0])
+    told = re.search(r"# (\S+); all: (\S+), none: (\S+)\n", EXAMPLES[0])
     test, features = names["test"], names["features"]
     ranked = names["model"].decision_function(test[features])
-    of_all = names["ndcg_f_score"](test.label, ranked, groups=test.qid, k=3)
-    assert told.groups() == (f"{float(capsys.readouterr().out):.3f}", f"{of_all:.3f}")
+    of_all, of_none = (
+        names["ndcg_f_score"](test.label, shown, groups=test.qid, k=3)
+        for shown in (ranked, np.full(len(test), -np.inf))
+    )
+    values = float(capsys.readouterr().out), of_all, of_none
+    assert told.groups() == tuple(f"{value:.3f}" for value in values)
 
 
 @pytest.mark.slow
