@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import (
     GroupKFold,
@@ -272,7 +273,7 @@ def test_the_error_of_what_a_filter_gains_is_that_of_queries(n_times):
     (text,) = [str(each.message) for each in caught if each.category is FitWarning]
     assert f"score {with_filter.mean():.4f} with it and " in text
     assert model.held_out_.loc["everything"].tolist() == pytest.approx(
-        [plain.mean(), gained.mean(), error]
+        [plain.mean(), gained.mean(), error, *stats.ttest_1samp(gained, 0).confidence_interval()]
     )
     assert model.held_out_.loc["threshold", "value"] == pytest.approx(with_filter.mean())
 
