@@ -324,8 +324,8 @@ _PHRASES = {
     ", as in evaluate_runs(qrels, runs, measures)": "",
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
-    "(skfilterrank.judgments)": "(evaluate --interval)",
-    "values with skfilterrank.judgments": "values by 'skfilterrank evaluate --interval'",
+    "(skfilterrank.judgments)": "(in Python, by judgments.estimate)",
+    "values with skfilterrank.judgments": "values in Python by judgments.estimate",
     ", to read_qrels or QrelsIndex, whose results every function accepts": "",
     ", or pass the one label": ", or give the one label",
     "skfilterrank.metrics.get_measure_names() lists the names;": (

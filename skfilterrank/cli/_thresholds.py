@@ -113,7 +113,7 @@ def read_judgments(path, reading, names, *, is_certified) -> tuple[QrelsIndex, b
     if not index.is_sample:
         return index, False
     what = f"{path} is a sample of judgments with inclusion probabilities below 1"
-    instead = "'skfilterrank evaluate --interval' estimates values from it."
+    instead = "In Python, judgments.estimate estimates values from it."
     if not is_certified:
         raise InputError(f"{what}, where those of all documents were expected. {instead}")
     probabilities = index.to_frame()[PROBABILITY]
@@ -182,7 +182,7 @@ def fit_run(threshold, name, path, index, *, how, missing, is_sample):
             "the judgments are a sample with inclusion probabilities below 1, and --risk needs "
             f"whole queries: {counted(n_open, 'document')} of {name} on which the risks "
             "depend have no label in it. Draw queries of this run by select --strategy sample "
-            "--unit query. 'skfilterrank evaluate --interval' estimates values from this sample."
+            "--unit query. In Python, judgments.estimate estimates values from this sample."
         )
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups)

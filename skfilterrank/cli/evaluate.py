@@ -11,9 +11,6 @@ from skfilterrank.exceptions import InputError
 MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10")
 # Formats that have a part for each run.
 _BY_RUN = ("csv", "json", "trec")
-# Options that have no meaning for values that are estimated.
-_NOT_ESTIMATED = ("per_query", "unjudged", "missing", "undefined", "ties", "precision", "n_items")
-_NOT_ESTIMATED += ("predicted", "n_jobs")
 _FORMATS = ("table", *_BY_RUN, "latex", "markdown")
 
 
@@ -26,10 +23,7 @@ def evaluate(
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
     out: t.Out = None,
     reading: t.ReadingOptions,
-    interval: bool = False,
     confidence_level: t.ConfidenceLevel = 0.95,
-    machine_qrels: t.MachineQrels = None,
-    unit: t.Unit = "document",
     n_jobs: t.NJobs = None,
 ) -> None:
     """Measure TREC runs against judgments. Files may be packed; - reads standard input.
@@ -38,10 +32,8 @@ def evaluate(
     ----------
     per_query
         print the values of every query, not only the means
-    interval
-        QRELS is the table of select --strategy sample, with labels; print estimates with intervals
-    machine_qrels
-        labels of a machine that make the intervals of --interval narrower; repeated for each
+    confidence_level
+        level of intervals, which drawn label sets give
 
     Examples
     --------
@@ -56,25 +48,12 @@ def evaluate(
     format = output.chosen_format(format, out, _FORMATS)
     named = _inputs.named_runs(qrels, runs)
     _inputs.check_paths(named.values())
-    if interval or machine_qrels:
-        output.refuse(
-            _NOT_ESTIMATED,
-            "has no effect on values with intervals. Leave it out.",
-        )
-        if format == "trec":
-            raise InputError("--format trec has no intervals. Take csv.")
-        machines = _inputs.named_paths(machine_qrels or [])
-        how = {"unit": unit, "confidence_level": confidence_level}
-        found = estimated(qrels, named, measure, machines, reading, **how)
-        output.print_sections([estimates_section(found)], format, out)
-        return
-    output.refuse(("unit",), "is for values with intervals. Add --interval.")
     parsed, missing = parse_measures(list(measure)), reading.missing or "empty"
     _inputs.check_n_items(reading.n_items, parsed)
     index = _inputs.read_index(qrels, reading, parsed, may_have_draws=True)
     level = confidence_level if index.has_draws and not per_query else None
     if level is None:
-        output.refuse(("confidence_level",), "is for values with intervals. Add --interval.")
+        output.refuse(("confidence_level",), "is for drawn label sets. Leave it out.")
     elif format == "trec":
         raise InputError(
             "--format trec has no intervals, which drawn labels give. Take csv, or --per-query."
@@ -199,87 +178,6 @@ def _cell(value):
     if value != value:
         return "-"
     return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
-
-
-# Default measure of estimates, which supports samples of documents.
-_ESTIMATED = ("ndcg_f@10",)
-
-
-def estimated(qrels, runs, measures, machines, reading, **how):
-    """Estimate the values of runs, which are paths by name, from a sample of judgments."""
-    from dataclasses import replace
-    from functools import partial
-
-    import pandas as pd
-
-    from skfilterrank._lists.gains import PROBABILITY
-    from skfilterrank._lists.measure_names import parse_measures
-    from skfilterrank.cli import _inputs
-    from skfilterrank.io import QrelsIndex
-    from skfilterrank.judgments import RankedPool, estimate, rank_table
-
-    if measures is MEASURES:
-        measures = _ESTIMATED
-        output.tell(
-            f"measured by {', '.join(measures)}, as -m names no measure: not all can be estimated "
-            "from a sample of documents"
-        )
-    parsed, gains = parse_measures(list(measures)), reading.numbers
-    using = replace(reading, predicted="use")
-    read = partial(_inputs.read_labels, reading=using, measures=parsed.values())
-    sample = _inputs.without_machines(read(qrels), qrels)
-    if PROBABILITY not in sample:
-        raise InputError(
-            f"{qrels} has no inclusion probabilities, with which its documents were drawn to be "
-            "judged, and without them no interval is valid. Give the table that 'skfilterrank "
-            "select --strategy sample' writes, with labels."
-        )
-    runs = _inputs.with_standard_input(runs)
-    judges = {name: read(path) for name, path in machines.items()}
-    pool = None
-    if not judges:
-        # The documents from which 'skfilterrank select' draws without a pool.
-        ranks = rank_table(runs, depth=t.POOL_DEPTH).index.to_frame(index=False)
-        pool = pd.concat([sample[["qid", "docno"]], ranks]).astype(str).drop_duplicates()
-    ranked = RankedPool.read(judges or None, runs, pool=pool)
-    for name, labels in ranked.machine.items():
-        if n_missing := int(pd.isna(labels).sum()):
-            output.tell(f"{name} has no label of {n_missing:,} of {len(ranked):,} documents")
-    lacking = {name: len(lost) for name, lost in ranked.missing_queries.items()}
-    if lack := _inputs.some_runs(lacking, len(runs), "lacks queries", "lack queries"):
-        output.tell(f"{lack}: counted as empty lists")
-    try:
-        # The meaning of labels below 0 is known here, so the library need not warn.
-        sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
-        if how["unit"] == "query":
-            how |= {"machine_qrels": judges or None, "pool": pool}
-            return estimate(sample, runs, parsed, gains=gains, **how)
-        return estimate(sample, ranked, parsed, gains=gains, **how)
-    except InputError as error:
-        error.add_note(f"(qrels: {qrels}; 'skfilterrank select --strategy sample' draws samples)")
-        raise
-
-
-def estimates_section(estimates) -> output.Section:
-    """Return a section of estimates with intervals."""
-    import pandas as pd
-
-    from skfilterrank._lists.results import interval_text
-
-    frame, names = estimates.to_frame(), list(estimates.runs)
-    origin = ("n_judged", "n_possible", "n_other", "target", "confidence_level")
-    facts = {"n_queries": len(estimates.queries)} | {n: getattr(estimates, n) for n in origin}
-    interval = interval_text(estimates.confidence_level)
-    rows = [["run", *(text for name in estimates.measures for text in (name, interval))]]
-    records: list = []
-    for run in names:
-        values = {name: frame.loc[name, run].to_dict() for name in estimates.measures}
-        records.append({"run": run, **facts, "measures": values})
-        rows.append([run])
-        for each in values.values():
-            rows[-1] += [f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}"]
-    by_run = pd.concat([frame.swaplevel().loc[[name]] for name in names])
-    return output.Section(by_run, records, rows, head=estimates.made_from)
 
 
 def fuse(

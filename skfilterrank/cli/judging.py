@@ -42,7 +42,7 @@ def select(
     maxrep    what represents most of the pool, by texts
     random    at random
     statap    at random, high in many runs more often, for stat_ap
-    sample    --n-total documents of all queries at random, for evaluate and compare --interval
+    sample    --n-total documents of all queries at random, for estimate() in Python
 
     Parameters
     ----------

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_labels import PAGE
 from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_qrels, write_qrels, write_run
-from skfilterrank.judgments import draw_sample
 
 GAINS = "Bad=-1,Ok=1,Good=2"
+PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
 QUICK = ["--models", "bce", "--learner", "linear"]
 
 
@@ -158,7 +157,7 @@ def world():
 
 @pytest.fixture(scope="session")
 def written(world, tmp_path_factory):
-    """What the page has in memory as files, and a sample of 150 documents."""
+    """What the page has in memory as files."""
     folder = tmp_path_factory.mktemp("written")
     (folder / "runs").mkdir()
     for name, run in world["runs"].items():
@@ -167,11 +166,6 @@ def written(world, tmp_path_factory):
     write_qrels(folder / "llm.txt", world["machine"])
     docnos = world["people"]["docno"].unique()
     pd.DataFrame({"docno": docnos, "text": "words"}).to_csv(folder / "docs.csv", index=False)
-    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=150, random_state=0)
-    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
-    sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
-    write_qrels(folder / "sample.prels", sample)
-    write_qrels(folder / "people.txt", sample.drop(columns="inclusion_probability"))
     return folder
 
 

@@ -12,7 +12,7 @@ import pytest
 from judged_documents import fill, table_of
 from public_data import data_set
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import read_qrels, write_qrels, write_run
+from skfilterrank.io import read_qrels
 from skfilterrank.thresholds import queries_needed
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -44,17 +44,6 @@ def rows_of(n_queries, seed):
     _, y, groups, scores = make_rank_and_filter(n_queries, random_state=seed)
     docnos = [f"{seed}-{row}" for row in range(len(y))]
     return pd.DataFrame({"qid": groups, "docno": docnos, "score": scores, "label": y})
-
-
-def test_thresholds(run):
-    rows = rows_of(1500, 0)
-    write_run("run.txt", rows)
-    write_qrels("qrels.txt", rows)
-    users = pd.DataFrame({"qid": rows["qid"].unique(), "user": rows["qid"].unique() // 2})
-    users.to_csv("users.csv", index=False)
-    (words,) = commands_of("thresholds.md", "threshold qrels.txt")
-    code, _, err = run(*words)
-    assert code == 0, err
 
 
 def test_a_log_of_passages(run):

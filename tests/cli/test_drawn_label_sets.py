@@ -97,9 +97,8 @@ def test_default_measures_are_no_preferences(command):
         (("evaluate", "drawn.csv", *RUNS, "-m", "ap", "--format", "trec"), "has no intervals"),
         (
             ("evaluate", "drawn.csv", *RUNS, "--per-query", "--confidence-level", "0.9"),
-            "--confidence-level is for values with intervals",
+            "--confidence-level is for drawn label sets",
         ),
-        (("evaluate", "drawn.csv", *RUNS, "--interval"), "has no inclusion probabilities, with"),
         (("compare", "drawn.csv", *RUNS, "-m", "ap", "--html", "a.html"), "--html has curves of"),
         (("compare", "drawn.csv", *RUNS, "-m", "ap", "--test", "sign"), "--test must be 't'"),
         (

@@ -74,8 +74,6 @@ def sample(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("evaluate s.prels r.txt --interval -m rr", "judge the documents that it asks for"),
-        ("evaluate s.prels r.txt --interval -m ndcg(like=lightgbm)@1", "a reading of its own"),
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
         ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
         ("evaluate q.txt r.txt -m dcg@10", "--predicted use to accept this"),
@@ -144,9 +142,7 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("evaluate q.txt r.txt -m ap --unit query", "--unit is for values with intervals"),
-        ("evaluate q.txt r.txt -m ap --confidence-level 0.9", "--confidence-level is for values"),
-        ("evaluate s.prels r.txt -m ap --interval --n-jobs 2", "--n-jobs has no effect on values"),
+        ("evaluate q.txt r.txt -m ap --confidence-level 0.9", "--confidence-level is for drawn"),
         ("evaluate q.txt r.txt -m ap --n-items 9", "--n-items has no effect on ap"),
         ("compare q.txt r.txt o.txt -m ap --n-items 9", "--n-items has no effect on ap"),
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),

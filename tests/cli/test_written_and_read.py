@@ -193,7 +193,6 @@ _OF_NAMES = {"mean": 1, "measures": 1, "queries": 2, "risks": 1}
 _FOR_PROGRAMS = [
     "evaluate all.txt {runs} -m ndcg@10,ap",
     "evaluate all.txt {runs} -m ndcg@10 --per-query",
-    "evaluate sample.prels {runs} -m dcg@10 --machine-qrels llm.txt",
     "compare all.txt {runs} -m ap",
     "threshold all.txt {run} --k 10 --risk false_reject_rate=0.9,empty_list_rate=0.9 --save t.json",
     "threshold all.txt {runs} -m ndcg@10",
