@@ -474,9 +474,6 @@ def test_a_mount_point_is_written_over(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["x.out"]
 
 
-# As a path and as bytes; as a whole, and part by part.
-WAYS = ("whole path", "whole handle")
-
 HAS_ZSTD = importlib.util.find_spec("zstandard") is not None
 
 
@@ -497,41 +494,30 @@ def packing(request):
     return request.param
 
 
-def read(way, content, folder):
-    if way == "whole handle":
-        return read_bytes(io.BytesIO(content))
-    path = folder / "file.packed"
-    path.write_bytes(content)
-    return read_bytes(path)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("packed")
+def read(content):
+    return read_bytes(io.BytesIO(content))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
 @times(0.5)
 @given(parts=st.lists(st.binary(max_size=20), min_size=1, max_size=9), n_bytes=st.integers(1, 40))
-def test_members_one_after_the_other(way, packing, parts, n_bytes, folder):
+def test_members_one_after_the_other(packing, parts, n_bytes):
     # Members of all lengths, around the bytes that are unpacked at a time; zeros may follow each.
     packed = b"".join(PACK[packing](part) + b"\0" * (len(part) % 3) for part in parts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packings, "_PACKED_BYTES", n_bytes)
-        assert read(way, packed, folder) == b"".join(parts)
+        assert read(packed) == b"".join(parts)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n_lost", [1, 9, 20])
-def test_cut_short(way, packing, n_lost, folder):
+def test_cut_short(packing, n_lost):
     pack = PACK[packing]
     packed = pack(b"1 0 a 1\n") + pack(b"1 0 b 1\n" * 1000)
     with pytest.raises(FileFormatError, match=f"the {packing} file is damaged or cut short"):
-        read(way, packed[:-n_lost], folder)
+        read(packed[:-n_lost])
     with pytest.raises(FileFormatError, match=f"the {packing} file is damaged or cut short"):
-        read(way, packed + b"more", folder)
+        read(packed + b"more")
 
 
 @pytest.mark.slow
@@ -549,19 +535,18 @@ def test_the_line_of_the_damage_is_told(packing, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
-def test_what_would_fill_the_memory(way, packing, folder, monkeypatch):
+def test_what_would_fill_the_memory(packing, monkeypatch):
     packed = PACK[packing](bytes(10**6))
     monkeypatch.setattr(packings, "_MOST_BYTES", 10**5)
     assert len(packed) * 200 < 10**6
     with pytest.raises(FileFormatError, match=r"more than 200 times its size.*100,000 bytes"):
-        read(way, packed, folder)
+        read(packed)
     # Large, but not out of proportion; and out of proportion, but not large.
     monkeypatch.setattr(packings, "_MOST_TIMES", 10**6)
-    assert len(read(way, packed, folder)) == 10**6
+    assert len(read(packed)) == 10**6
     monkeypatch.setattr(packings, "_MOST_TIMES", 200)
     monkeypatch.setattr(packings, "_MOST_BYTES", 10**6)
-    assert len(read(way, packed, folder)) == 10**6
+    assert len(read(packed)) == 10**6
 
 
 @pytest.mark.slow

@@ -80,17 +80,3 @@ def test_the_line_of_a_run_that_lacks_nothing():
     assert str(found) == "1 query; 1 document retrieved; 1 judged document not retrieved"
     left_out = align(QRELS, whole[whole["qid"] == "1"], missing="drop")
     assert str(left_out).startswith("1 query; 2 queries not in the run left out; 1 document retr")
-
-
-def test_inclusion_probabilities_stand_with_their_documents():
-    sample = QRELS.assign(inclusion_probability=[0.1, 0.2, 0.3, 0.4, 0.5])
-    found = align(sample, RUN)
-    probabilities = dict(
-        zip(zip(found.groups, found.docnos), found.inclusion_probability, strict=True)
-    )
-    expected = dict(
-        zip(zip(QRELS["qid"], QRELS["docno"]), sample["inclusion_probability"], strict=True)
-    )
-    assert {pair: probabilities[pair] for pair in expected} == expected
-    assert np.isnan(probabilities["1", "x"])
-    assert np.isnan(probabilities["2", "y"])

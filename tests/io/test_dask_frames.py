@@ -34,12 +34,6 @@ def test_ids_with_categories_are_those_without():
     pd.testing.assert_series_equal(as_categories, names)
 
 
-def test_missing_ids_are_counted():
-    ids = pd.Series([1.0, np.nan, 2.0, np.nan])
-    with pytest.raises(InputError, match=r"query holds 2 null\(s\) in partition 7, the first at"):
-        plain_ids(7, ids, ids.dtype, "query")
-
-
 class Noted(list):
     """Results of partitions, in the order in which they are merged."""
 
@@ -104,15 +98,6 @@ def test_as_in_memory_however_rows_are_cut(seed, shuffled, text, cuts):
         found = evaluate(Rows(partitions(table, cuts).shuffle("qid")), MEASURES)
     np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
     assert (found.n_rows, found.n_queries) == (len(table), table["qid"].nunique())
-
-
-@pytest.mark.nightly
-def test_cuts_make_no_difference():
-    table = table_of(n_queries=300)
-    whole = evaluate(Rows(partitions(table, [])), MEASURES)
-    for cuts in ([1000], range(5, 2000, 150), [0, 0, 7]):
-        found = evaluate(Rows(partitions(table, list(cuts)).shuffle("qid")), MEASURES)
-        np.testing.assert_allclose(found.means, whole.means, rtol=0, atol=1e-14)
 
 
 @pytest.mark.slow

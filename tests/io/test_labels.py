@@ -58,13 +58,6 @@ def test_a_name_that_is_empty_or_holds_colons():
     assert qrels["judged_by"].tolist() == ["predicted", "a:b", "predicted"]
 
 
-def test_files_keep_the_marks():
-    qrels = _read(MIXED, predicted="use")
-    text = _written(qrels)
-    assert text == MIXED.replace("Q0", "0")
-    pd.testing.assert_frame_equal(_read(text, predicted="use"), qrels)
-
-
 _NAMES = st.one_of(
     st.just("people"),
     st.just("predicted"),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, InputTypeError
 from skfilterrank.io import (
-    QrelsIndex,
     align,
     read_qrels,
     read_run,
@@ -318,11 +317,6 @@ def test_probabilities_are_carried_along():
     assert value == pytest.approx((1 / 0.25) * (1 / 3) / (2 + 4))
 
 
-def test_without_probabilities_there_are_none():
-    qrels = read_qrels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
-    assert align(qrels, RUN_PRELS).inclusion_probability is None
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -354,19 +348,6 @@ def test_an_id_with_a_blank_makes_no_sample():
         read_qrels(io.StringIO("10 0 c 1\n10 0 c 2 1\n"))
 
 
-def test_a_bad_probability_of_a_frame():
-    qrels = read_qrels(io.StringIO(PRELS))
-    qrels["inclusion_probability"] = [0.5, 0, 1]
-    with pytest.raises(ValueError, match=r"inclusion probability 0.0 in row 1 for a label"):
-        QrelsIndex(qrels)
-
-
-def test_written_lines():
-    file = io.StringIO()
-    write_qrels(file, read_qrels(io.StringIO(PRELS)))
-    assert file.getvalue() == "10 d1 2 1 0.5\n10 d2 0 1 1\n10 d3 1 1 0.25\n"
-
-
 @pytest.mark.slow
 @given(
     rows=st.lists(
@@ -394,7 +375,6 @@ def test_what_is_written_reads_back(rows):
     [
         ({"label": np.nan}, "qrels holds no label in row 0.* pass unjudged_label="),
         ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0 for a label"),
-        ({"inclusion_probability": 1.5}, "it must be above 0 and at most 1"),
         ({"docno": "a b"}, "'a b', but ids in a TREC file must not"),
     ],
 )
@@ -459,21 +439,6 @@ def test_the_run_that_is_wrong_is_named(change, message):
     with pytest.raises(InputError, match=message) as error:
         read_runs({"good": FRAME, "bad": FRAME.assign(**change)})
     assert error.value.__notes__ == ["The error concerns the run 'bad'."]
-
-
-def test_names_of_files(tmp_path):
-    paths = [tmp_path / name for name in ("first.txt.gz", "second.run")]
-    for path in paths:
-        write_run(path, FRAME)
-    assert list(read_runs(paths)) == ["first", "second.run"]
-    found = read_runs(paths[0])
-    assert list(found) == ["first"]
-    # Topics are written in the order of their ids, and what is filtered is not.
-    assert found["first"].to_dict("list") == {
-        "qid": ["1", "2"],
-        "docno": ["b", "a"],
-        "score": [2.5, 1.0],
-    }
 
 
 FILLED = [
