@@ -20,11 +20,11 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
 from threading import get_ident
 
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
     InputTypeError,
-    MissingPackageError,
     brief,
 )
 
@@ -51,14 +51,8 @@ _held: set[tuple] = set()
 
 def _zstd():
     """Return a decompressor for zstd, which is not in Python's standard library."""
-    try:
-        import zstandard
-    except ImportError as error:
-        raise MissingPackageError(
-            "reading .zst needs zstandard, which is not installed; "
-            'pip install "skfilterrank[zstd]", or unpack the file first (zstd -d).'
-        ) from error
-    return zstandard.ZstdDecompressor().decompressobj()
+    extra = '"skfilterrank[zstd]", or unpack the file first (zstd -d)'
+    return import_optional("zstandard", "reading .zst", extra).ZstdDecompressor().decompressobj()
 
 
 # For each compression: suffix, first bytes, and function that makes a decompressor.
@@ -396,8 +390,8 @@ def _naming(path, other=None):
         raise OSError(error.errno, error.strerror, path) from None
 
 
-def try_lock(handle: int) -> bool | None:
-    """Lock an open file; False if another process holds it, None if the disk has no locks."""
+def try_lock(handle: int) -> bool:
+    """Lock an open file; False if another process holds it. A disk without locks is no obstacle."""
     try:
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -408,8 +402,7 @@ def try_lock(handle: int) -> bool | None:
             finally:
                 os.lseek(handle, 0, os.SEEK_SET)
     except OSError as error:
-        is_held = error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-        return False if is_held else None
+        return error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
     return True
 
 
@@ -443,15 +436,10 @@ def _acquired(lock, path, seconds):
     """Open and lock a lock file; try again if it was removed before the lock was taken."""
     end = time.monotonic() + seconds
     while True:
-        try:
+        with _naming(path, lock):
             handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, path) from None
-        is_locked = try_lock(handle)
         with suppress(OSError):
-            if is_locked is None or (
-                is_locked and os.path.samestat(os.fstat(handle), os.stat(lock))
-            ):
+            if try_lock(handle) and os.path.samestat(os.fstat(handle), os.stat(lock)):
                 return handle
         os.close(handle)
         if time.monotonic() >= end:

@@ -3,17 +3,14 @@
 import base64
 import hashlib
 
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.words import printable
-from skfilterrank.exceptions import MissingPackageError
 
-try:
-    import jinja2
-    from markupsafe import Markup
-    from markupsafe import escape as escape
-except ImportError as error:
-    raise MissingPackageError(
-        "an HTML report needs jinja2, which is not installed: pip install 'skfilterrank[report]'."
-    ) from error
+import_optional("jinja2", "an HTML report", "'skfilterrank[report]'")
+
+import jinja2  # noqa: E402
+from markupsafe import Markup  # noqa: E402
+from markupsafe import escape as escape  # noqa: E402
 
 
 def isolated(name) -> Markup:

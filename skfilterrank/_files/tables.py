@@ -25,7 +25,8 @@ from skfilterrank._files.files import (
     unpacked_name,
 )
 from skfilterrank._files.tokens import id_tokens
-from skfilterrank.exceptions import FileFormatError, MissingPackageError, brief
+from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank.exceptions import FileFormatError, brief
 
 # pandas 3.1 always reads numbers exactly, and warns if the argument is passed.
 _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
@@ -221,14 +222,8 @@ def read_parquet(data, name, kinds, format):
 
 def import_pyarrow(what: str):
     """Import pyarrow, which `what` needs."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{what} needs pyarrow, which is not installed; "
-            'pip install "skfilterrank[parquet]", or pass NumPy arrays or pandas frames.'
-        ) from error
-    return pyarrow
+    extra = '"skfilterrank[parquet]", or pass NumPy arrays or pandas frames'
+    return import_optional("pyarrow", what, extra)
 
 
 def text_ids(values, name, line_of):

@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.exceptions import MissingPackageError
 
 # These colours can be distinguished by colour-blind readers, and in greyscale.
 BETTER, WORSE, NEUTRAL = "#0072b2", "#e69f00", "0.6"
@@ -33,12 +33,9 @@ class Display:
 
         Axes and figure are stored as attributes.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise MissingPackageError(
-                "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
-            ) from error
+        import_optional("matplotlib", "drawing", "'skfilterrank[plot]'")
+        import matplotlib.pyplot as plt
+
         if ax is None:
             # The constrained layout keeps labels inside the figure.
             _, ax = plt.subplots(figsize=size, layout="constrained")

@@ -454,9 +454,6 @@ def test_the_package_writes_files_by_this_alone():
             "os.replace",
             "shutil.copyfile",
         },
-        # Data that does not fit into memory goes into temporary folders.
-        os.path.join("_lists", "entry_search.py"): {"open"},
-        # What standard error would not take, into the void.
     }
 
 
