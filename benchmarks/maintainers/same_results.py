@@ -1089,13 +1089,10 @@ def _curves(book, t):
     book.note(
         "curve/undefined", lambda: t.threshold_curve(y, scores, groups=groups, undefined="drop")
     )
-    for confidence in ("best_score", "score_gap", "score_std"):
-        book.note(
-            f"risk_coverage_curve/{confidence}",
-            lambda: t.risk_coverage_curve(
-                y, scores, groups=groups, confidence=confidence, measure="ndcg_f@5"
-            ),
-        )
+    book.note(
+        "risk_coverage_curve/best_score",
+        lambda: t.risk_coverage_curve(y, scores, groups=groups, measure="ndcg_f@5"),
+    )
 
 
 # --- certificates ---------------------------------------------------------------------------------

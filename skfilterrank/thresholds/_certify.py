@@ -109,20 +109,17 @@ class RiskTest:
 
     def found(self, threshold) -> RiskBound:
         """Return the estimate and the bound at a threshold."""
-        risk, answered = self.risk, None
-        losses, n_queries = self.steps.at(threshold), self.steps.n_queries
-        observed = float(losses.mean())
+        risk, losses = self.risk, self.steps.at(threshold)
+        answered = np.ones(len(losses))
         if risk.answered:
             answered = self.units.answered(self.raw.counted, threshold)
-            n_queries = int(np.count_nonzero(answered))
-            own = losses - risk.max_risk * (1 - answered)
-            observed = float(own.sum() / max(answered.sum(), 1e-300))
+        own = losses - risk.max_risk * (1 - answered)
         return RiskBound.of(
             risk,
             lower=self.lower,
             upper=self.upper,
-            n_queries=n_queries,
-            observed=observed,
+            n_queries=int(np.count_nonzero(answered)),
+            observed=float(own.sum() / max(answered.sum(), 1e-300)),
             n_left_out=self.n_left_out,
             upper_bound=min(self.bound.upper(losses, answered), risk.max_risk),
         )

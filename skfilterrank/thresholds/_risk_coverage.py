@@ -5,49 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
+from skfilterrank._lists.checks import check_level_scores, check_numbers
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import values_shown
-
-
-def _top_scores(scores, index, depth) -> np.ndarray:
-    """Return the best scores of each query, best first, of shape (n_queries, depth).
-
-    Rows with score -inf are left out; places after the end of a list are NaN.
-    """
-    ranking = Ranking(scores, index)
-    sizes = ranking.sizes[:, None]
-    top = ranking.scores[ranking.starts[:, None] + np.minimum(np.arange(depth), sizes - 1)]
-    top[(np.arange(depth) >= sizes) | np.isneginf(top)] = np.nan
-    return top
-
-
-def _best_score(scores, index):
-    return _top_scores(scores, index, 1)[:, 0]
-
-
-def _score_gap(scores, index):
-    top = _top_scores(scores, index, 2)
-    # The gap of a list of one document is 0.
-    return np.where(np.isnan(top[:, 1]) & ~np.isnan(top[:, 0]), 0.0, top[:, 0] - top[:, 1])
-
-
-def _score_std(scores, index):
-    codes, shown = index.codes(), scores > -np.inf
-    finite = np.where(shown, scores, 0.0)
-    count = np.maximum(np.bincount(codes, shown, index.n_queries), 1.0)
-    mean = np.bincount(codes, finite, index.n_queries) / count
-    squares = np.where(shown, (finite - mean[codes]) ** 2, 0.0)
-    return np.sqrt(np.bincount(codes, squares, index.n_queries) / count)
-
-
-_STATISTICS = {"best_score": _best_score, "score_gap": _score_gap, "score_std": _score_std}
 
 
 def _best_level(confidence, worth) -> float:
@@ -117,7 +82,7 @@ class RiskCoverageCurve(Result):
 
 
 def risk_coverage_curve(
-    y_true, y_score, *, groups=None, confidence="best_score", measure="ndcg_f", gains=None
+    y_true, y_score, *, groups=None, confidence=None, measure="ndcg_f", gains=None
 ) -> RiskCoverageCurve:
     """Compute a measure against the share of queries that are answered.
 
@@ -131,11 +96,10 @@ def risk_coverage_curve(
         :meth:`TunedThreshold.predict`.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
-    confidence : str or array-like of shape (n_queries,), default="best_score"
-        Confidence in each list. "best_score" is the highest score, "score_gap" its distance to the
-        second, and "score_std" the standard deviation of the scores; lists without scores are never
-        answered. An array holds one number per query, in the order of the sorted ids, such as the
-        predictions of a model that was fitted on other queries.
+    confidence : array-like of shape (n_queries,), default=None
+        Confidence in each list, in the order of the sorted query ids, such as the gap between its
+        first two scores, or what a model predicts that was fitted on other queries. None is the
+        highest score of each list.
     measure : str, default="ndcg_f"
         A name of the measure table, with its cut-off where there is one: "ndcg_f@10".
     gains : None, "exp2", dict or callable, default=None
@@ -155,18 +119,16 @@ def risk_coverage_curve(
     Raises
     ------
     ValueError
-        If `confidence` is unknown, has another length or holds NaN, or as the measure itself.
+        If `confidence` has another length or holds NaN, or as the measure itself.
 
     See Also
     --------
     TunedThreshold : Shows nothing where all scores are below the threshold.
 
-    Notes
-    -----
-    Confidences and area follow [1]_. Let A be the area under `answered_values` as a function of the
-    number of answers. Let A_0 be its value for a random order, and A_1 for the order by the values
-    themselves. Then `area` is ``(A - A_0) / (A_1 - A_0)``. Queries with tied confidences share
-    their mean value.
+    Notes ----- The highest score and the area follow [1]_. Let A be the area under
+    `answered_values` as a function of the number of answers. Let A_0 be its value for a random
+    order, and A_1 for the order by the values themselves. Then `area` is ``(A - A_0) / (A_1 -
+    A_0)``. Queries with tied confidences share their mean value.
 
     References
     ----------
@@ -222,13 +184,12 @@ def _sums(values):
 
 
 def _confidences(confidence, lists):
-    """Return the confidence of each query, by name or as given."""
+    """Return the confidence in each list: its highest score, or as given."""
     index = lists.index
-    if isinstance(confidence, str):
-        check_choice(confidence, "confidence", tuple(_STATISTICS))
-        found = _STATISTICS[confidence](lists.scores, index)
-        n_scored = np.bincount(index.codes(), lists.scores > -np.inf, index.n_queries)
-        return np.where(n_scored > 0, found, -np.inf)
+    if confidence is None:
+        highest = np.full(index.n_queries, -np.inf)
+        np.maximum.at(highest, index.codes(), lists.scores)
+        return highest
     sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
     if len(sure) != index.n_queries:
         raise InputError(
