@@ -51,7 +51,7 @@ CHARTS = [
                 "a blend, as by make_ranker",
             ),
         ],
-        ("A ranker", "LGBMRanker: its scores compare only within a query"),
+        ("A ranker", "LGBMRanker: scores may compare only within a query"),
     ),
     Chart(
         "choose_threshold",

@@ -349,8 +349,8 @@ _PHRASES = {
     "FixedThreshold()": "--threshold none",
     "FixedThreshold(np.inf)": "--threshold inf",
     "FirstK()": "--threshold first_k",
-    ", or threshold='better' to take it where it is as good": "",
-    ", or keep_if='better' to take it where it is as good": "",
+    ", or threshold='better' to take the highest": "",
+    ", or keep_if='better' to take the highest": "",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(

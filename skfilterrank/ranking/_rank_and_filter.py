@@ -70,16 +70,16 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         A classifier (learns which gains are above 0 and scores by their probability), a regressor
         (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
         LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Scores of
-        a ranker that learns only the order do not compare between queries, so one threshold fits
-        those of a classifier, a regressor or ``make_ranker("ordinal")`` better. Where there are
-        scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
+        a ranker that learns only the order need not compare between queries, as one threshold
+        assumes; those of a classifier, a regressor or ``make_ranker("ordinal")`` do. Where there
+        are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
     threshold : "tune", "better", float, None or threshold estimator, default="tune"
-        "tune" is the best threshold on the score for `measure`; "better" takes the best answer of
-        `held_out_` instead, such as showing everything, unless that threshold is better than
-        everything, nothing and the first k on held-out queries by a standard error. A float is used
-        as it is; None shows all. A threshold estimator of :mod:`skfilterrank.thresholds`, such as
-        ``TunedThreshold(max_shown=10)`` or ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is
-        cloned and fitted; searches reach its parameters as ``threshold__max_shown``.
+        "tune" is the best threshold on the score for `measure`; "better" takes that threshold,
+        everything, nothing, the first k or hiding below 0, whichever has the highest value in
+        `held_out_`. A float is used as it is; None shows all. A threshold estimator of
+        :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
+        ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
+        parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
         A second model, which learns which documents to hide: a classifier (by the probability of a
         gain below 0) or a regressor (of 1 where the gain is below 0). `estimator` then counts

@@ -114,6 +114,13 @@ def better_answer(table: pd.DataFrame) -> str | None:
     return None if pays else str(answers["value"].idxmax())
 
 
+def highest_answer(table: pd.DataFrame) -> str | None:
+    """Return the answer with the highest value, or None if the threshold's is as high."""
+    answers = table.drop(index="threshold")
+    best = answers["value"].idxmax()
+    return str(best) if answers.loc[best, "difference"] < 0 else None
+
+
 def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
     """Warn that an answer is as good; `inside` a RankAndFilter, name its own parameters."""
     own, best = table.loc["threshold"], table.loc[answer]
@@ -128,8 +135,7 @@ def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
     warn_user(
         f"{NOT_SHOWN_TO_PAY}: held-out queries score {own['value']:.4f} with it and "
         f"{best['value']:.4f} by {told} (standard error of the difference "
-        f"{best['error']:.4f}). Use {use}, or {keep} to take it where it is as good, or judge more "
-        "queries.",
+        f"{best['error']:.4f}). Use {use}, or {keep} to take the highest, or judge more queries.",
         FitWarning,
     )
 

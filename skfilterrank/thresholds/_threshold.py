@@ -28,6 +28,7 @@ from skfilterrank.thresholds._answers import (
     compared,
     compared_in_words,
     held_out_values,
+    highest_answer,
     shown_by,
     shown_in_words,
     warn_of_answer,
@@ -308,11 +309,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if entries is not None:
             values = held_out_values(judged, self.cut_, found.keys, entries)
         self.held_out_, level = compared(judged, parsed, values, self.caps_.most)
-        answer = better_answer(self.held_out_)
-        if answer is None:
-            return None
         if self.keep_if is None:
-            warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)
+            if (answer := better_answer(self.held_out_)) is not None:
+                warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)
+            return None
+        if (answer := highest_answer(self.held_out_)) is None:
             return None
         levels = {EVERYTHING: -np.inf, NOTHING: np.inf, BELOW: 0.0}
         self.cut_ = ByScore() if answer in levels else ByPlace()
@@ -743,8 +744,8 @@ class Threshold(BaseThreshold):
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
         are shown whole.
     keep_if : "better" or None, default=None
-        "better" takes the best answer of `held_out_` (show everything, nothing, the first k, ...)
-        unless the threshold beats it on held-out queries by a standard error; None only warns.
+        "better" takes the row of `held_out_` with the highest value: the threshold, everything,
+        nothing, the first k, or hiding below 0. None takes the threshold, and may warn.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
         marks a forbidden document.

@@ -217,8 +217,8 @@ class TunedThreshold(RuledThreshold):
         Documents below the cut-off of the measure do not change it and may be shown; set
         `max_shown` to hide them.
     keep_if : "better" or None, default=None
-        "better" takes the best answer of `held_out_` (show everything, nothing, the first k, ...)
-        unless the threshold beats it on held-out queries by a standard error; None only warns.
+        "better" takes the row of `held_out_` with the highest value: the threshold, everything,
+        nothing, the first k, or hiding below 0. None takes the threshold, and may warn.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
         marks a forbidden document.

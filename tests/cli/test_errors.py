@@ -43,7 +43,7 @@ def test_arguments_of_other_names_become_options():
     advice = in_options("Use threshold=None to show every document")
     assert advice == "Use --threshold none to show every document"
     for better in ("threshold='better'", "keep_if='better'"):
-        advice = f"Use threshold=np.inf, or {better} to take it where it is as good, or judge"
+        advice = f"Use threshold=np.inf, or {better} to take the highest, or judge"
         assert in_options(advice) == "Use --threshold inf, or judge"
     options = "'ap' has rel=..., gains=..., unjudged=..."
     assert in_options(options) == options
