@@ -449,7 +449,8 @@ def kept_by_rules(tables):
             for cell, table in tables.items()
         }
         last = min(of_cell, key=of_cell.get)
-        costs = [(table[name, rule] - table[name, "threshold"]).mean() for table, name in pays]
+        costs = [(each[name, rule] - each[name, "threshold"]).mean() for each, name in pays]
+        costs = costs or [0.0]
         lines.append(
             f"| {rule} | {np.mean([table[name, rule].mean() for table, name in cells]):.4f} | "
             f"{sum(gain < -0.002 for gain, _ in found)} | "
@@ -546,8 +547,9 @@ def main():
         compared(tables, means),
         "## Rules that keep the threshold or the best answer",
         "A rule keeps the threshold if its out-of-fold value (`held_out_`) is above that of the "
-        "best answer by so many standard errors, else that answer. The best answer on held-out "
-        "queries, to which rules are compared, is the best of three by chance, too.",
+        'best answer by so many standard errors, else that answer. `keep_if="better"` is the rule '
+        "at 0. The best answer on held-out queries, to which rules are compared, is the best of "
+        "three by chance, too.",
         kept_by_rules(tables),
         f"## Learning from {N_DRAWN} documents of a query",
         f"{N_DRAWN} documents of each training query, drawn at random, have the weight 1 and the "
