@@ -2479,7 +2479,6 @@ def _commands_of_runs(run):
         run(f"{compare} -m ap,lexirecall --format {form}")
     for test in TESTS:
         run(f"{compare} -m ap --test {test} --n-resamples 200 --format csv")
-    run("compare --scores values.csv -m ap --format csv")
     run(f"{compare} -m ap --baseline BERT --correction bonferroni")
     for method in FUSIONS:
         run(f"fuse {runs} --method {method} --depth 20")

@@ -22,7 +22,6 @@ from skfilterrank.cli._output import (
     tell,
 )
 from skfilterrank.comparison import (
-    SystemScores,
     compare_systems,
     comparison_table,
     kendall_tau,
@@ -34,23 +33,18 @@ from skfilterrank.metaevaluation import conflicts
 
 _N_PAIRS = 20
 _SHOWN = 3
-_MAX_MEASURES = 8
 _DROP = "--missing drop leaves these queries out for all runs"
 # Measure of drawn label sets, which give no preferences.
 MEASURES = ("ndcg_f@10",)
 
 
-def named(files) -> tuple[str, dict]:
-    """Return the judgments, and the runs by their names."""
-    if len(files) < 3:
-        raise InputError(
-            "compare needs judgments and at least two runs: compare QRELS RUN RUN... Values that "
-            "were measured before are given by --scores."
-        )
-    qrels, *paths = files
+def named(qrels, paths) -> dict:
+    """Return the runs by their names; raise if there is nothing to compare."""
     runs = _inputs.named_runs(qrels, paths)
+    if len(runs) < 2:
+        raise InputError("compare needs judgments and at least two runs: compare QRELS RUN RUN...")
     _inputs.check_paths(runs.values())
-    return qrels, runs
+    return runs
 
 
 def name_of_baseline(given, runs) -> str | None:
@@ -88,25 +82,6 @@ def measured(qrels, runs, measures, reading, n_jobs):
         tell(f"{lacking}: counted as empty lists; {_DROP}")
         scores = score(missing="empty")
     return scores, index.n_predicted
-
-
-def measured_before(paths, measures, missing):
-    """Read values of earlier measurements."""
-    if not paths:
-        raise InputError("--scores FILE... needs values of evaluate --per-query or trec_eval -q.")
-    if missing == "empty":
-        raise InputError("--scores has no empty lists to measure. Leave out --missing empty.")
-    files = [_inputs.source(path) for path in paths]
-    try:
-        scores = SystemScores.read(files, measures=measures, missing=missing or "raise")
-    except MissingValuesError as error:
-        raise InputError(f"{_who_lacks(error, None)}. {_DROP}.") from None
-    if measures is None and len(scores) > _MAX_MEASURES:
-        raise InputError(
-            f"{paths[0]} has values of {len(scores)} measures. Choose with -m from "
-            f"{', '.join(scores)}."
-        )
-    return scores
 
 
 def print_comparisons(values, n_predicted, how, report, format, out):

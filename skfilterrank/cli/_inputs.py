@@ -44,8 +44,7 @@ def some_runs(found, n_runs, one, many, separator=", ") -> str:
     if not (found := {name: what for name, what in found.items() if what}):
         return ""
     which = listed([f"{name}: {what}" for name, what in found.items()], _SHOWN, separator)
-    of_all = f"{len(found)} of {counted(n_runs, 'run')}" if n_runs else counted(len(found), "run")
-    return f"{of_all} ({which}) {plural(len(found), one, many)}"
+    return f"{len(found)} of {counted(n_runs, 'run')} ({which}) {plural(len(found), one, many)}"
 
 
 def named_runs(qrels, paths) -> dict:

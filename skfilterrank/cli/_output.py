@@ -308,13 +308,6 @@ _OPTION_OF = {
 # Replacements of function names in messages.
 _PHRASES = {
     "by draw_sample(..., unit='query')": "by 'skfilterrank select --strategy sample --unit query'",
-    "draw_sample(machine_qrels, runs, measures, n_total=..., judged=qrels)": (
-        "'skfilterrank select --strategy sample --judged QRELS'"
-    ),
-    "draw_sample with the same random_state and a larger n_total": (
-        "'skfilterrank select --strategy sample' with the same --random-state and a larger "
-        "--n-total"
-    ),
     "Pass machine labels of them, or a pool= that has them, and": (
         "Give machine labels of them by --machine-qrels, and"
     ),

@@ -197,7 +197,7 @@ def _inline(text, caption, prefix):
 
 
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
-_FILES = {"scores": "values", "qrels": "judgments", "runs": "run"}
+_FILES = {"qrels": "judgments", "runs": "run"}
 
 
 def made_from(options) -> dict:

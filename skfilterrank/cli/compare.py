@@ -1,22 +1,19 @@
 """``skfilterrank compare``: which of several runs are better, and how sure that is."""
 
-from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any
 
 from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, refuse, tell
+from skfilterrank.cli._output import chosen_format, tell
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
-# Options that have no meaning for values that were measured before.
-_OF_READING = [each.name for each in fields(t.ReadingOptions) if each.name != "missing"]
 
 
 def compare(
-    files: Annotated[list[str], t.Arg(metavar="QRELS RUN", many="*", file="read")],
+    qrels: t.Qrels,
+    runs: t.Runs,
     *,
-    scores: bool = False,
     measure: t.Measures = MEASURES,
     test: Annotated[str | None, t.Arg(choices=tuple(TEST_TITLES), metavar="TEST")] = None,
     correction: Annotated[str, t.Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW")] = "holm",
@@ -30,14 +27,10 @@ def compare(
     random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,
 ) -> None:
-    """Compare TREC runs pair by pair, with a test of significance.
+    """Compare TREC runs pair by pair, with a test of significance. - reads standard input.
 
     Parameters
     ----------
-    files
-        judgments and runs, packed or not; - reads standard input
-    scores
-        read the files as values of evaluate --per-query or trec_eval -q
     test
         t, wilcoxon, sign, randomization, bootstrap, tukey or randomized_tukey (default: t, or
         sign for a measure that only orders runs)
@@ -53,39 +46,23 @@ def compare(
     Examples
     --------
     skfilterrank compare qrels.txt runs/*.gz -m ndcg_f@20,lexirecall --test tukey
-    skfilterrank compare --scores ap.csv --baseline bm25
+    skfilterrank compare qrels.txt runs/* -m ap --baseline bm25
     """
     options: dict[str, Any] = {**locals(), **vars(reading)}
     from skfilterrank.cli import _compare as work
 
-    if scores:
-        refuse(
-            (*_OF_READING, "n_jobs"),
-            "says how runs are measured, and values of --scores are measured already. Give it to "
-            "evaluate.",
-        )
-        options["scores"] = files
-    else:
-        qrels, runs = work.named(files)
-        options |= {"qrels": qrels, "runs": files[1:]}
-        baseline = work.name_of_baseline(baseline, runs)
+    named = work.named(qrels, runs)
     report = None
     if html:
         from skfilterrank.cli import _report
 
         report = partial(_report.write_report, html, options)
     format = chosen_format(format, out, t.TABLES)
-    if scores:
-        chosen = None if measure is MEASURES else list(measure)
-        values, n_predicted = work.measured_before(files, chosen, reading.missing), {}
-        systems = next(iter(values.values())).systems
-        baseline = work.name_of_baseline(baseline, dict.fromkeys(systems))
-    else:
-        values, n_predicted = work.measured(qrels, runs, measure, reading, n_jobs)
+    values, n_predicted = work.measured(qrels, named, measure, reading, n_jobs)
     how = {
         "test": test,
         "correction": None if correction == "none" else correction,
-        "baseline": baseline,
+        "baseline": work.name_of_baseline(baseline, named),
         "n_resamples": n_resamples,
         "alpha": round(1 - confidence_level, 12),
         "random_state": random_state,

@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from compared_runs import QRELS, RUNS, from_csv, library
+from skfilterrank.cli import _compare
 from skfilterrank.cli._compare import in_order, number
 from skfilterrank.cli.compare import MEASURES
+from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import DataWarning
 
 
@@ -57,7 +59,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "compare needs judgments and at least two runs"),
+        ([], "missing QRELS, RUN."),
         (["qrels", "fair"], "compare needs judgments and at least two runs"),
         (["qrels", "fair", "fair"], "fair is given 2 times as a run. Give it once"),
         (["qrels", "fair", "nope"], "nope: No such file or directory"),
@@ -78,35 +80,11 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "poor", "--n-resamples", "5"], "--n-resamples must be a whole number"),
         (["qrels", "fair", "poor", "-m", "mpa"], "'mpa' is not a measure"),
         (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
-        (
-            ["qrels", "fair", "poor", "--scores", "values"],
-            "qrels:1: expected 3 columns (measure, query, value), got 4",
-        ),
-        (["--scores", "values", "--missing", "empty"], "Leave out --missing empty"),
-        (["--scores", "values", "--unjudged", "drop"], "--unjudged says how runs are measured"),
-        (["--scores", "values", "--gains", "exp2"], "--gains says how runs are measured"),
-        (["--scores", "values", "--n-items", "7"], "--n-items says how runs are measured"),
-        (["--scores", "values"], "ap: there are values of 1 run for 2 queries to compare"),
-        (["--scores", "one"], "ap: there are values of 2 runs for 1 query to compare"),
-        (["--scores", "many"], "many has values of 9 measures. Choose with -m from m0, m1, "),
-        (["--scores", "qrels"], "qrels:1: expected 3 columns (measure, query, value), got 4"),
-        (["--scores", "header"], "header: the file holds no value of any query"),
-        (["--scores", "nope"], "nope: No such file or directory"),
-        (
-            ["--scores", "twice"],
-            "twice:3: run 'a' must have each query once, but has '1' a second time",
-        ),
     ],
 )
 def test_errors(run, files, arguments, message):
     (files / "one-query").write_text("1 0 a 1\n")
     (files / "other").write_text("77 Q0 a 1 1 x\n")
-    (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,0.5\n")
-    (files / "one").write_text("run,qid,ap\na,1,0.5\nb,1,0.75\n")
-    (files / "twice").write_text("run,qid,ap\na,1,0.5\na,1,0.5\n")
-    (files / "header").write_text("run,qid,ap\n")
-    head = ",".join(f"m{number}" for number in range(9))
-    (files / "many").write_text(f"run,qid,{head}\na,1{',1' * 9}\nb,1{',1' * 9}\n")
     code, out, err = run("compare", *arguments)
     assert (code, out) == (2, "")
     assert message in err
@@ -208,8 +186,19 @@ def test_many_pairs_are_cut(compare, files):
     assert len(from_csv(compare("--format", "csv", runs=runs))) == 28
 
 
+@pytest.fixture
+def given(monkeypatch):
+    """Give the command values of a file in place of those that it measures."""
+
+    def given(path, **how):
+        found = SystemScores.read(path, **how)
+        monkeypatch.setattr(_compare, "measured", lambda *_: (found, {}))
+
+    return given
+
+
 @pytest.mark.slow
-def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
+def test_of_many_pairs_those_that_differ_are_shown(run, files, given, tmp_path):
     # Ten runs alike, and five far below them: no pair differs before the eleventh of each.
     rng = np.random.RandomState(1)
     level = np.repeat([0.8, 0.2], [10, 5])[:, None]
@@ -218,7 +207,8 @@ def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
     table = pd.DataFrame(values, pd.Index(names, name="run"), pd.Index(range(40), name="qid"))
     long = table.reset_index().melt("run", var_name="qid", value_name="ap")
     long.to_csv(tmp_path / "values.csv", index=False)
-    code, out, _ = run("compare", "--scores", tmp_path / "values.csv", "--test", "tukey")
+    given(tmp_path / "values.csv")
+    code, out, _ = run("compare", "qrels", "fair", "poor", "--test", "tukey")
     assert code == 0
     assert "\n50 of 105 pairs differ (p <= 0.05)\n" in out
     foot = "85 more pairs, 30 of them significant: --format csv or json has all pairs\n"
@@ -237,13 +227,14 @@ def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
 
 
 @pytest.fixture
-def contradicting(files):
+def contradicting(files, given):
     """Values of which means and signs say opposite things, of queries 1 to 11."""
     # "steady" is ahead on ten queries by 0.01, "lucky" on query 10 by 0.9.
     rows = [f"steady,{query},{0.0 if query == 10 else 0.06}" for query in range(1, 12)]
     rows += [f"lucky,{query},{0.9 if query == 10 else 0.05}" for query in range(1, 12)]
     (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
-    return ["compare", "--scores", "values", "--correction", "none", "--test"]
+    given("values")
+    return ["compare", "qrels", "fair", "poor", "--correction", "none", "--test"]
 
 
 def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting):
@@ -274,15 +265,15 @@ def test_a_test_of_means_contradicts_none(run, contradicting):
     assert "worse mean" not in out
 
 
-def test_topics_are_named_by_number(run, files):
+def test_topics_are_named_by_number(run, files, given):
     queries = [10, 2, 1, 30]
     rows = [f"{name},{query},0.{query}" for name in "ab" for query in queries]
     rows += [f"a,{query},0.5" for query in (11, 100, 9)]
     (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
-    args = ["compare", "--scores", "values", "--missing", "drop"]
+    given("values", missing="drop")
+    args = ["compare", "qrels", "fair", "poor"]
     assert "ap: 3 queries left out: 9, 11, 100\n" in run(*args)[2]
     assert json.loads(run(*args, "--format", "json")[1])["left_out"] == ["9", "11", "100"]
-    assert "b: 9, 11, 100" in run(*args[:-2])[2]
     assert in_order(["10", "q2", "1"]) == ["10", "q2", "1"]
 
 
@@ -384,43 +375,6 @@ def test_negative_labels(run, files):
     assert from_csv(other)["mean_second"].iloc[1] < from_csv(out)["mean_second"].iloc[1]
 
 
-@pytest.mark.slow
-def test_values_measured_before(run, compare, files):
-    expected = compare("--format", "csv", measures=["rr", "lexirecall"])
-    args = ["-m", "rr,lexirecall", "--per-query", "--format", "csv", "--quiet"]
-    (files / "values").write_text(run("evaluate", "qrels", *RUNS, *args)[1])
-    code, out, err = run("compare", "--scores", "values", "--format", "csv", "--quiet")
-    assert (code, err) == (0, "")
-    pd.testing.assert_frame_equal(from_csv(out), from_csv(expected))
-    only = run("compare", "--scores", "values", "--format", "csv", "-m", "rr")[1]
-    assert only == "".join(x for x in out.splitlines(keepends=True) if "lexirecall" not in x)
-    code, out, err = run("compare", "--scores", "values", "-m", "ap")
-    assert (code, out) == (2, "")
-    assert "must be in the file, got 'ap': the file holds 'rr', 'lexirecall'" in err
-
-
-def test_values_of_several_files(run, files):
-    names = []
-    for name in RUNS:
-        args = ["-m", "rr", "--per-query", "--format", "trec", "--quiet"]
-        (files / f"{name}.eval").write_text(run("evaluate", "qrels", name, *args)[1])
-        names.append(f"{name}.eval")
-    code, out, err = run("compare", "--scores", *names, "--baseline", "fair")
-    assert (code, err) == (0, "")
-    assert "fair (baseline)" in out
-
-
-def test_values_with_gaps(run, files):
-    (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,1\na,3,1\nb,1,0.25\nb,2,0.5\nb,3,\n")
-    code, out, err = run("compare", "--scores", "values")
-    assert (code, out) == (2, "")
-    assert "1 run (b: 3) lacks values of queries that the runs are to be compared on. " in err
-    assert "--missing drop" in err
-    assert "empty" not in err
-    code, out, err = run("compare", "--scores", "values", "--missing", "drop")
-    assert (code, err) == (0, "ap: 1 query left out: 3\n")
-
-
 def test_runs_named_alike_go_by_their_paths(compare, files):
     for folder in ("x", "y"):
         (files / folder).mkdir()
@@ -441,8 +395,6 @@ def test_standard_input(run, compare, files, monkeypatch):
     assert out == expected.replace("fair", "stdin")
     given(QRELS)
     assert run("compare", "-", "good.txt", "fair", *args)[1] == expected
-    given("run,qid,ap\na,1,0.5\na,2,1\nb,1,0.25\nb,2,0.5\n")
-    assert "ap: 2 runs, 2 queries" in run("compare", "--scores", "-")[1]
 
 
 def test_what_cannot_be_significant_is_told(run, files):

@@ -52,7 +52,7 @@ def command_line(command, **given):
     for written, (_, arg) in [*INPUTS[command].items(), *OUTPUTS[command].items()]:
         is_option = written.startswith("-")
         is_needed = written in ("--run", "--qrels") or (not is_option and arg.many != "*")
-        if not (written in given or (is_needed and command != "compare") or not is_option):
+        if not (written in given or (is_needed) or not is_option):
             continue
         value = given.get(written, f"other-{written.strip('-')}")
         # Of several files, the last one.

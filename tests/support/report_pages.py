@@ -100,7 +100,6 @@ def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="emp
     n_predicted = {}
     if len(files) == 1:
         scores = SystemScores.read(files[0])
-        options |= {"scores": list(files)}
     else:
         qrels, *paths = files or ("qrels", *RUNS)
         options |= {"qrels": qrels, "runs": paths}
