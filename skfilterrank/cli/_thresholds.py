@@ -293,10 +293,8 @@ def in_full(certificate) -> str:
     return f"\n{certificate}\nCertificate {certificate.digest}"
 
 
-def count_queries(
-    threshold, saved, state, *, begun, format, out, qrels, run, reading, missing
-) -> int:
-    """Update the monitor; return 1 after an alarm. `begun` has parameters of a new monitor."""
+def count_queries(threshold, saved, state, *, format, out, qrels, run, reading, missing) -> int:
+    """Update the monitor; return 1 after an alarm."""
     if reading.gains is not None and not (reading.texts and threshold.gains is None):
         raise InputError(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
@@ -316,7 +314,7 @@ def count_queries(
             warnings.simplefilter("ignore", DataWarning)
         shown = threshold.predict(y_score, groups=groups)
     with locked(state):
-        monitor = _resumed(threshold, saved, state, begun)
+        monitor = _resumed(threshold, saved, state)
         n_before = _n_counted(monitor.status)
         # Hidden rows have the score -inf.
         more = {"groups": groups, "judged_by": judges, "threshold": -np.inf}
@@ -343,7 +341,7 @@ def _n_counted(status):
     return int(status.rates["n_queries"].max())
 
 
-def _resumed(threshold, saved, state, begun):
+def _resumed(threshold, saved, state):
     """Load the monitor's state, or make a new monitor."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
@@ -351,19 +349,11 @@ def _resumed(threshold, saved, state, begun):
             "threshold --risk RISK=LEVEL'."
         )
     if not os.path.exists(state):
-        given = {name: value for name, value in begun.items() if value is not None}
-        return thresholds.RiskMonitor(threshold, **given)
+        return thresholds.RiskMonitor(threshold)
     monitor = thresholds.RiskMonitor.load(state)
     if not monitor.watches(threshold):
         raise InputError(
             f"{state} is the state of another threshold than {saved} holds now, or of an earlier "
             "version. Name another --state, or remove the file to begin anew."
         )
-    for name, value in begun.items():
-        if value not in (None, before := getattr(monitor, name)):
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(
-                f"{state} was begun with {option} {before:g}, which cannot change on the way. "
-                f"Leave {option} out, or name another --state."
-            )
     return monitor

@@ -160,8 +160,6 @@ def monitor(
     run: Annotated[str, t.Arg(metavar="RUN", file="read")],
     qrels: Annotated[str, t.Arg(metavar="QRELS", file="read")],
     state: t.NewFile = None,
-    confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
-    queries_per_false_alarm: t.Count = None,
     reading: t.LabelOptions,
     missing: t.Missing = None,
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
@@ -169,8 +167,8 @@ def monitor(
 ) -> int:
     """Test with each new judged query whether a threshold still keeps its risks.
 
-    While they hold, there is at most one alarm in so many queries as --queries-per-false-alarm
-    says, on average, however often you look.
+    While they hold, there is at most one alarm in 10,000 queries on average, however often you
+    look. Python begins a state with another number: RiskMonitor(threshold, ...).save(STATE).
 
     The exit code is 0; 1 after an alarm; 2 after an error.
 
@@ -185,10 +183,6 @@ def monitor(
     state
         file with the counts so far, for the next call (default: THRESHOLD with the ending
         .monitor.json)
-    confidence_level
-        confidence level of intervals (default: that of THRESHOLD)
-    queries_per_false_alarm
-        least mean number of queries before a false alarm (default: 10,000)
     gains
         gains of labels that are texts; others have those of the threshold
     unjudged_label
@@ -209,10 +203,6 @@ def monitor(
     certificate = getattr(threshold, "certificate_", None)
     certified = ({}, "all") if certificate is None else (certificate.risks, certificate.among)
     where = {"format": chosen_format(format, out, FORMATS), "out": out}
-    begun = {
-        "confidence_level": confidence_level,
-        "queries_per_false_alarm": queries_per_false_alarm,
-    }
     if certificate is not None and certificate.facts["unit"] is not None:
         raise InputError(
             f"{saved} counts clusters of queries, which a run does not tell. Watch it in Python "
@@ -223,4 +213,4 @@ def monitor(
         raise InputError(f"--out {out} is the same file as --state {state}. Name another one.")
     missing = missing or treatment_of_missing(*certified)
     judged = {"qrels": qrels, "run": run, "reading": reading, "missing": missing}
-    return count_queries(threshold, saved, state, begun=begun, **where, **judged)
+    return count_queries(threshold, saved, state, **where, **judged)

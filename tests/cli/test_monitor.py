@@ -166,14 +166,6 @@ def test_an_alarm_is_told_by_the_exit_code(run, days):
 
 
 @pytest.mark.slow
-def test_states_of_others(run, days):
-    look(run, "monday", "--confidence-level", 0.9)
-    code, _, err = look(run, "tuesday", "--confidence-level", 0.99)
-    assert code == 2
-    assert "was begun with --confidence-level 0.9, which cannot change" in err
-
-
-@pytest.mark.slow
 def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, days):
     """Also where it promises the same with another threshold."""
     write_qrels("monday.qrels", days.assign(label=-1).head(800))
@@ -304,19 +296,14 @@ def ask(run, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @hides_nothing
-def test_one_false_alarm_on_average(ask):
-    given = ["--qrels", "new.qrels"]
-    code, out, _ = ask(*given, "--queries-per-false-alarm", "500")
+def test_python_begins_a_state_with_another_rate_of_alarms(ask):
+    threshold = load_threshold("f.json")
+    RiskMonitor(threshold, queries_per_false_alarm=500).save("f.monitor.json")
+    code, out, _ = ask("--qrels", "new.qrels")
     assert code == 0
     assert "500 queries or more come before an alarm on average" in out
     assert RiskMonitor.load("f.monitor.json").queries_per_false_alarm == 500
-    code, _, err = ask(*given, "--queries-per-false-alarm", "600")
-    assert code == 2
-    assert "begun with --queries-per-false-alarm 500, which cannot change on the way" in err
-    # What the state was begun with may be said again, or left out.
-    for words in ([], ["--queries-per-false-alarm", "500"]):
-        assert "were counted already" in ask(*given, *words)[2]
-    assert ask(*given, "--state", "s.json")[0] == 0
+    assert ask("--qrels", "new.qrels", "--state", "s.json")[0] == 0
     assert RiskMonitor.load("s.json").queries_per_false_alarm == 10_000
 
 
@@ -325,10 +312,6 @@ def test_one_false_alarm_on_average(ask):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            "--confidence-level 2 --qrels new.qrels",
-            "--confidence-level: expected a number between 0 and 1, got '2'",
-        ),
         ("", "missing --qrels"),
         ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
         ("--qrels absent", "absent: No such file or directory"),
@@ -352,7 +335,7 @@ def test_topics_that_the_run_lacks(ask, missing, n_counted):
     Path("more.qrels").write_text(
         Path("new.qrels").read_text() + "".join(f"{query} 0 a 1\n" for query in range(50, 60))
     )
-    code, _, err = ask("--qrels", "more.qrels", *missing, "--confidence-level", "0.999")
+    code, _, err = ask("--qrels", "more.qrels", *missing)
     assert code in (0, 1)
     assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]
