@@ -33,9 +33,7 @@ class Display:
 
         Axes and figure are stored as attributes.
         """
-        import_optional("matplotlib", "drawing", "'skfilterrank[plot]'")
-        import matplotlib.pyplot as plt
-
+        plt = import_optional("matplotlib.pyplot", "drawing", "'skfilterrank[plot]'")
         if ax is None:
             # The constrained layout keeps labels inside the figure.
             _, ax = plt.subplots(figsize=size, layout="constrained")
