@@ -16,7 +16,6 @@ _FAN_IN = 8
 
 def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     """Return query ids without categories, since partitions may have different categories."""
-    ids = pd.Series(ids)
     if isinstance(ids.dtype, pd.CategoricalDtype):
         ids = ids.astype(ids.cat.categories.dtype)
     elif not (isinstance(dtype, pd.CategoricalDtype) or _are_alike(ids.dtype, dtype)):
@@ -41,44 +40,6 @@ def _are_alike(dtype, expected):
     return dtype == expected or all(is_text)
 
 
-def fold_partitions(frame, function, *shared):
-    """Merge the results of a function on each partition; only the total comes to the client.
-
-    Parameters
-    ----------
-    frame : dask DataFrame
-    function : callable
-        Called with a partition, its number and `shared`; returns an object with ``merge(other)``,
-        or None for no result.
-    *shared
-        Arguments that are the same for all partitions.
-
-    Returns
-    -------
-    object
-        The merged result; None if no partition has a result.
-    """
-    import dask
-
-    parts, merge = _calls(frame, function, shared), dask.delayed(_merged)
-    while len(parts) > 1:
-        parts = [merge(parts[begin : begin + _FAN_IN]) for begin in range(0, len(parts), _FAN_IN)]
-    return dask.compute(*parts)[0]
-
-
-def _calls(frame, function, shared):
-    import dask
-
-    call = dask.delayed(function)
-    shared = [dask.delayed(each, traverse=False) for each in shared]
-    return [call(part, number, *shared) for number, part in enumerate(frame.to_delayed())]
-
-
-def _merged(parts):
-    parts = [each for each in parts if each is not None]
-    return merged(parts) if parts else None
-
-
 class DaskPartitions:
     """A Dask DataFrame whose partitions hold whole queries; results are computed on the workers."""
 
@@ -89,15 +50,23 @@ class DaskPartitions:
                 "source is a Dask Series, but rows need several columns: pass the frame."
             )
 
-    def fold(self, work, wanted: Wanted, closed: ClosedQueries | None):
+    def fold(self, work, wanted: Wanted, closed: ClosedQueries):
         """Merge the states of all partitions; the client gets only the merged state."""
+        import dask
+
         frame = self._frame(wanted)
-        shared = work, wanted, _ids_type(frame, wanted), closed is not None
-        total = fold_partitions(frame, _measure, *shared)
+        measure, merge = dask.delayed(_measure), dask.delayed(_merged)
+        shared = work, wanted, frame.dtypes[wanted.query]
+        shared = [dask.delayed(each, traverse=False) for each in shared]
+        parts = [measure(part, number, *shared) for number, part in enumerate(frame.to_delayed())]
+        while len(parts) > 1:
+            parts = [
+                merge(parts[first : first + _FAN_IN]) for first in range(0, len(parts), _FAN_IN)
+            ]
+        (total,) = dask.compute(*parts)
         if total is None:
             raise InputError("rows holds no rows: expected at least one.")
-        if closed is not None:
-            closed.take(total.closed)
+        closed.take(total.closed)
         return total.state
 
     def _frame(self, wanted):
@@ -107,10 +76,6 @@ class DaskPartitions:
             source = source.reset_index()
         check_columns(source.columns, wanted.names, "rows")
         return source[wanted.names]
-
-
-def _ids_type(frame, wanted):
-    return frame.dtypes[wanted.query]
 
 
 class _Measured(NamedTuple):
@@ -123,7 +88,7 @@ class _Measured(NamedTuple):
         return _Measured(self.state.merge(other.state), self.closed.merge(other.closed))
 
 
-def _measure(part, number, work, wanted, dtype, notes):
+def _measure(part, number, work, wanted, dtype):
     """Return the state and the ids of a partition's queries; None for an empty partition."""
     if not len(part):
         return None
@@ -135,6 +100,10 @@ def _measure(part, number, work, wanted, dtype, notes):
         order = GroupIndex.from_groups(ids.to_numpy()).row_order()
         block = block_of(part.iloc[order], wanted, where)
     closed = ClosedQueries()
-    if notes:
-        closed.add(block.ids)
+    closed.add(block.ids)
     return _Measured(work(block), closed)
+
+
+def _merged(parts):
+    parts = [each for each in parts if each is not None]
+    return merged(parts) if parts else None

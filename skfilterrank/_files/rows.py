@@ -160,11 +160,12 @@ def states_of(
     others : dict or None
         Names of other columns than those of labels and scores, by their keys in blocks.
     closed : ClosedQueries or None
-        Set to which finished queries are added; None if an earlier pass has checked the rows.
+        Set to which finished queries are added, to raise for one that comes back.
     what : str
         Name of the pass, for the progress bar.
     """
     source = rows._source
+    closed = ClosedQueries() if closed is None else closed
     wanted = Wanted(rows.query, rows.label, rows.score, others or {})
     if isinstance(source, DaskPartitions):
         yield source.fold(work, wanted, closed)
@@ -181,9 +182,8 @@ def states_of(
         verbose=rows.verbose,
     ) as bar:
         for n_of_part, ids, state in _of_pieces(pieces, work, rows.n_jobs):
-            if closed is not None:
-                for some in ids:
-                    closed.add(some)
+            for some in ids:
+                closed.add(some)
             n_seen += n_of_part
             bar.update(n_of_part)
             if state is not None:
@@ -193,8 +193,8 @@ def states_of(
 
 
 def total_of(rows: Rows, work: Work, what: str = "") -> Any:
-    """Merge the results of `work` on all rows, in one pass that checks the order of queries."""
-    with closing(states_of(rows, work, closed=ClosedQueries(), what=what)) as states:
+    """Merge the results of `work` on all rows, in one pass."""
+    with closing(states_of(rows, work, what=what)) as states:
         return merged(states)
 
 

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 from profiles import times
 from rows_of_queries import arrays, make_rows
 from skfilterrank import metrics
-from skfilterrank._files.dask_frames import (
-    fold_partitions,
-    plain_ids,
-)
+from skfilterrank._files.dask_frames import plain_ids
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
@@ -32,36 +29,6 @@ def test_ids_with_categories_are_those_without():
     names = pd.Series(["b", "a", "b", "c"])
     as_categories = plain_ids(0, names.astype("category"), "category", "groups")
     pd.testing.assert_series_equal(as_categories, names)
-
-
-class Noted(list):
-    """Results of partitions, in the order in which they are merged."""
-
-    def merge(self, other):
-        return Noted(self + other)
-
-
-def frame_of(n_partitions):
-    parts = [pd.DataFrame({"x": [10 * number]}) for number in range(n_partitions)]
-    return dd.from_map(lambda part: part, parts, meta=parts[0][:0])
-
-
-def noted(part, number, added, without):
-    value = int(part["x"].iloc[0]) + added
-    return None if number in without else Noted([(number, value)])
-
-
-# Up to eight are merged at a time, so that 1, 8, 9 and 70 take none, one, two and three rounds.
-@pytest.mark.slow
-@pytest.mark.parametrize("n_partitions", [1, 8, 9, 70])
-def test_all_partitions_are_merged_in_their_order(n_partitions):
-    expected = [(number, 10 * number + 1) for number in range(n_partitions)]
-    assert fold_partitions(frame_of(n_partitions), noted, 1, ()) == expected
-
-
-def test_partitions_without_a_result():
-    assert fold_partitions(frame_of(3), noted, 0, (0, 2)) == [(1, 10)]
-    assert fold_partitions(frame_of(3), noted, 0, (0, 1, 2)) is None
 
 
 MEASURES = ["ndcg_f@5", "ap", "forbidden@3", "lexirecall"]
@@ -98,6 +65,17 @@ def test_as_in_memory_however_rows_are_cut(seed, shuffled, text, cuts):
         found = evaluate(Rows(partitions(table, cuts).shuffle("qid")), MEASURES)
     np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
     assert (found.n_rows, found.n_queries) == (len(table), table["qid"].nunique())
+
+
+# Up to eight are merged at a time, so that 1, 8, 9 and 70 take none, one, two and three rounds.
+@pytest.mark.slow
+@pytest.mark.parametrize("n_partitions", [1, 8, 9, 70])
+def test_many_partitions_are_merged_in_rounds(n_partitions):
+    table = table_of(n_queries=100)
+    first = np.flatnonzero(table["qid"] != table["qid"].shift())
+    found = evaluate(Rows(partitions(table, list(first[1:n_partitions]))), MEASURES)
+    np.testing.assert_allclose(found.means, in_memory(table), rtol=0, atol=1e-12)
+    assert (found.n_rows, found.n_queries) == (len(table), 100)
 
 
 @pytest.mark.slow
