@@ -190,14 +190,15 @@ def long_lines(kind, n):
 
 def file_cells():
     """Readers, then writers."""
-    table = files.read_judged_table
 
-    def csv(source):
-        return table(source, document="docno", format="csv")
+    def table(format, **options):
+        def read(source):
+            source.name = f"table.{format}"
+            return files.read_judged_table(source, **options)
 
-    def jsonl(source):
-        return table(source, document="docno", format="jsonl")
+        return read
 
+    csv, jsonl = (table(format, document="docno") for format in ("csv", "jsonl"))
     readers = {"run": files.read_run, "qrels": files.read_qrels, "sample": files.read_qrels}
     readers |= {"letor": files.read_letor, "csv": csv, "jsonl": jsonl}
     for kind, read in readers.items():
@@ -212,12 +213,12 @@ def file_cells():
     yield (
         "read csv",
         "columns",
-        lambda n: reading(lambda source: table(source, format="csv"), wide_csv(n)),
+        lambda n: reading(table("csv"), wide_csv(n)),
     )
     yield (
         "read jsonl",
         "keys",
-        lambda n: reading(lambda source: table(source, format="jsonl"), wide_json(n)),
+        lambda n: reading(table("jsonl"), wide_json(n)),
     )
     for axis, lines in (("rows", lines_of), ("documents a query", long_lines)):
 

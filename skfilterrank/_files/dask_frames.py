@@ -56,8 +56,8 @@ class DaskPartitions:
 
         frame = self._frame(wanted)
         measure, merge = dask.delayed(_measure), dask.delayed(_merged)
-        shared = work, wanted, frame.dtypes[wanted.query]
-        shared = [dask.delayed(each, traverse=False) for each in shared]
+        given = work, wanted, frame.dtypes[wanted.query]
+        shared = [dask.delayed(each, traverse=False) for each in given]
         parts = [measure(part, number, *shared) for number, part in enumerate(frame.to_delayed())]
         while len(parts) > 1:
             parts = [

@@ -285,12 +285,13 @@ class Files:
                             f"{self._paths[0]}: write one type in all files.",
                             path,
                         )
-                groups = range(file.num_row_groups)
-                sizes = [file.metadata.row_group(place).num_rows for place in groups]
+                places = range(file.num_row_groups)
+                sizes = [file.metadata.row_group(place).num_rows for place in places]
             sizes_of.append((path, sizes))
         self.n_rows = sum(sum(sizes) for _, sizes in sizes_of) or None
         for path, sizes in sizes_of:
-            groups, n_before, n_rows = [], 0, 0
+            groups: list[int] = []
+            n_before = n_rows = 0
             for place, size in enumerate(sizes):
                 n_rows += size
                 groups += [place] * (size > 0)

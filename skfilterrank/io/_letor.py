@@ -166,11 +166,13 @@ def read_letor(
             f"the index {width - 1}, got {n_features}."
         )
     shape = len(labels), width if n_features is None else n_features
+    docnos, comments = (_object_array(itertools.chain.from_iterable(each)) for each in parts[5:])
     return _LetorData(
         _assemble(columns, values, counts, shape, sparse),
         labels,
         _query_ids(query_codes)[codes],
-        *(_object_array(itertools.chain.from_iterable(texts)) for texts in parts[5:]),
+        docnos,
+        comments,
         is_from_0,
     )
 
