@@ -123,7 +123,8 @@ def forum_2016(options, seed):
 
 def forum_2015(options, seed):
     """Yield five splits of SemEval-2015, in lists of 1 to 60 answers."""
-    yield from five_folds(*forum(options.data, seed)[2], seed)
+    X, y, groups = forum(options.data, seed)[2]
+    yield from five_folds(X, y, groups, seed)
 
 
 def letor(folder, n_features, forbid):

@@ -108,8 +108,9 @@ def better_answer(table: pd.DataFrame) -> str | None:
     hiding below 0, which filters as well.
     """
     answers = table.drop(index="threshold")
-    best = answers["value"].drop(BELOW, errors="ignore").idxmax()
-    difference, error = answers.loc[best, ["difference", "error"]]
+    # Hiding below 0 is the last row.
+    place = answers["value"].drop(BELOW, errors="ignore").to_numpy().argmax()
+    difference, error = answers[["difference", "error"]].to_numpy()[place]
     pays = difference > error or not (difference or error)
     return None if pays else str(answers["value"].idxmax())
 
@@ -117,8 +118,8 @@ def better_answer(table: pd.DataFrame) -> str | None:
 def highest_answer(table: pd.DataFrame) -> str | None:
     """Return the answer with the highest value, or None if the threshold's is as high."""
     answers = table.drop(index="threshold")
-    best = answers["value"].idxmax()
-    return str(best) if answers.loc[best, "difference"] < 0 else None
+    place = int(answers["value"].to_numpy().argmax())
+    return str(answers.index[place]) if answers["difference"].to_numpy()[place] < 0 else None
 
 
 def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
