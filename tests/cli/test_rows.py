@@ -82,6 +82,10 @@ def test_letor_of_another_width(folder):
     test = read_rows("b.txt", {}, train.settings)
     assert test.X.shape == (1, 3)
     assert type(test.X) is type(train.X)
+    # Features from 0, of which the first does not occur in the test file.
+    (folder / "c.txt").write_text("1 qid:1 0:0.5 1:1\n-1 qid:1 0:1\n")
+    test = read_rows("b.txt", {}, read_rows("c.txt", {}).settings)
+    assert test.X.tolist() == [[0.0, 0.5]]
 
 
 def write(folder, name, text):

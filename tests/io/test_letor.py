@@ -106,6 +106,20 @@ def test_n_features_widens_and_limits():
         read_letor(io.StringIO(TEXT), n_features=2)
 
 
+@pytest.mark.parametrize(
+    ("comments", "docnos"),
+    [
+        (["7555 rambo", "1370\trambo", "7555"], ["7555", "1370", "7555"]),
+        (["rambo 7555", "rambo 1370", "x"], ["", "", ""]),  # one word of two documents
+        (["7555", "", "x"], ["", "", ""]),
+        (["7555", "docid = a", "x"], ["", "a", ""]),
+    ],
+)
+def test_a_comment_may_begin_with_the_document(comments, docnos):
+    lines = [f"1 qid:{qid} 1:1 # {comment}" for qid, comment in zip("112", comments)]
+    assert read_letor(io.StringIO("\n".join(lines))).docnos.tolist() == docnos
+
+
 FROM_0 = "1 qid:1 1:3 0:2\n0 qid:1 1:4\n"
 
 
