@@ -56,11 +56,11 @@ def by_content(
     -------
     numbered : GroupIndex
         The same queries with their numbers as ids.
-    keys : ndarray of shape (n_queries,), dtype uint64
-        The key of each query of `index`; queries are numbered by it.
+    order : ndarray of shape (n_queries,), int
+        Numbers of the queries in `index`, in the new order.
     """
-    keys = keys_of_queries(index, hashes, *labels)
-    return index.renumbered(np.argsort(keys)), keys
+    order = np.argsort(keys_of_queries(index, hashes, *labels))
+    return index.renumbered(order), order
 
 
 def keys_of_queries(index: GroupIndex, hashes: np.ndarray, *labels: np.ndarray) -> np.ndarray:

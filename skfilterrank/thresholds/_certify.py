@@ -353,10 +353,10 @@ def risk_certificate(
     # Hidden rows do not count, so that they may be left out of the scores.
     shown, judged = (lists.scores >= threshold) & (lists.scores > -np.inf), ~np.isnan(lists.gains)
     content = *(hash_scores(each, lists.scores) for each in (shown & judged, shown)), lists.gains
-    index, keys = by_content(given, *content)
+    index, order = by_content(given, *content)
     lists = lists.replace(index=index)
     numbers, unit = number_clusters(clusters, given), name_unit(clusters)
-    numbers = clusters_by_content(numbers, given, *content)[np.argsort(keys)]
+    numbers = clusters_by_content(numbers, given, *content)[order]
     units = Units.of(index, lists.scores, None if unit is None else numbers, unit)
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}

@@ -128,8 +128,7 @@ class JudgedScores:
             content.insert(1, hash_scores(every, *scores))
         if weights is not None:
             content.append(weights[codes])
-        index, keys = by_content(self.index, *content)
-        order = np.argsort(keys)
+        index, order = by_content(self.index, *content)
         weights = None if weights is None else weights[order]
         clusters = np.arange(len(order))
         if len(distinct_numbers(self.clusters)) < len(order):
@@ -188,8 +187,8 @@ def clusters_by_content(clusters, index: GroupIndex, hashes, *labels) -> np.ndar
     # Copies of a query in its cluster do not count.
     kept = ~pd.DataFrame({"cluster": clusters, "hash": of_list}).duplicated().to_numpy()[codes]
     of_clusters = GroupIndex.from_groups(clusters[codes][kept])
-    _, keys = by_content(of_clusters, *(each[kept] for each in (hashes, *labels)))
-    return np.argsort(np.argsort(keys))[np.searchsorted(of_clusters.query_ids, clusters)]
+    _, order = by_content(of_clusters, *(each[kept] for each in (hashes, *labels)))
+    return np.argsort(order)[np.searchsorted(of_clusters.query_ids, clusters)]
 
 
 def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
