@@ -447,17 +447,18 @@ def refuse(names, why) -> None:
 def overwritten(options, values) -> str | None:
     """Describe which input or output file would be overwritten; None if none."""
     from skfilterrank._files.files import check_name
+    from skfilterrank._files.forms import files_of_folders
 
     taken, outputs = {}, []
     for name, value in values.items():
         written, arg = options[name]
         for text in _texts(value) if arg.file else ():
             check_name(text)
-            if arg.file == "read":
-                for path in _files_of(text):
-                    taken[_identity(path, 0)] = written, path
+            if arg.file == "write":
+                outputs.append((written, text))
                 continue
-            outputs.append((written, text))
+            for path in files_of_folders([text]):
+                taken[_identity(path, 0)] = written, path
     if not any(text == "-" for _, text in outputs):
         # Every command prints, and may print into a file.
         outputs.insert(0, ("standard output", "-"))
@@ -469,15 +470,6 @@ def overwritten(options, values) -> str | None:
             return f"{which} is the same file as {other} {its_text}. Name another one."
         taken[identity] = name, text
     return None
-
-
-def _files_of(text):
-    """Return the files that a path to read stands for: those in a folder, or the path."""
-    if not os.path.isdir(text):
-        return [text]
-    from skfilterrank._files.forms import files_of_folders
-
-    return files_of_folders([text])
 
 
 def _identity(text, standard_stream):

@@ -9,6 +9,7 @@ import shlex
 import warnings
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 import pandas as pd
 
@@ -150,7 +151,7 @@ def query_by_query(comparison, alpha) -> list[dict]:
     return parts
 
 
-_DRAWING = {
+_DRAWING: dict[Any, Any] = {
     "svg.fonttype": "none",  # text is not converted to paths: smaller, and accessible
     "svg.hashsalt": "skfilterrank",
     "legend.framealpha": 0.0,

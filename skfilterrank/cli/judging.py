@@ -134,12 +134,11 @@ def complete(
     if isinstance(gains, dict):
         gains = {t.written(label): gain for label, gain in gains.items()}
     how = {"gains": gains, "predicted": "use", "unjudged_label": unjudged_label}
-    judged = read_qrels(_inputs.source(qrels), **how)
     # A run that is named twice counts once.
     named = _inputs.read_named_runs(list(dict.fromkeys(runs)))
     machines = _inputs.named_paths(machine_qrels or [])
     completed = complete_qrels(
-        judged,
+        read_qrels(_inputs.source(qrels), **how),
         rank_table(named, depth=depth or None),
         None if docs is None else _inputs.read_documents(docs, text=text),
         None if topics is None else _inputs.read_topics(topics).iloc[:, 0],
@@ -149,8 +148,8 @@ def complete(
         n_jobs=n_jobs,
         verbose=progress(),
     )
-    drawn, judged = counted(completed.n_drawn, "document"), counted(completed.n_judged, "label")
-    tell(f"drew {counted(n_draws, 'label set')} of {drawn}, learned from {judged}")
+    drawn, known = counted(completed.n_drawn, "document"), counted(completed.n_judged, "label")
+    tell(f"drew {counted(n_draws, 'label set')} of {drawn}, learned from {known}")
     if completed.n_without_text:
         tell(f"{counted(completed.n_without_text, 'document')} without a text in {docs}")
     write_table(data_output(out), completed.to_frame())

@@ -122,7 +122,7 @@ SHARED = {name: args for name, args in options().items() if len(args) > 1}
 
 
 def test_a_person_can_hold_the_options():
-    assert len(options()) <= 110
+    assert len(options()) <= 75
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -162,12 +162,7 @@ def test_the_same_default_for_the_same_name():
     found = defaultdict(set)
     for command in COMMANDS:
         for name, parameter in inspect.signature(cli._function(command)).parameters.items():
-            # The level of monitor is that of its threshold or its state; some commands need texts.
-            differs = name in ("measure", "docs") or (command, name) == (
-                "monitor",
-                "confidence_level",
-            )
-            if parameter.kind is parameter.KEYWORD_ONLY and not differs:
+            if parameter.kind is parameter.KEYWORD_ONLY and name != "measure":
                 found[name].add(repr(parameter.default))
     assert {name: values for name, values in found.items() if len(values) > 1} == {}
 
