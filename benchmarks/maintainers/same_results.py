@@ -1094,6 +1094,13 @@ def _curves(book, t):
         lambda: t.risk_coverage_curve(y, scores, groups=groups, measure="ndcg_f@5"),
     )
 
+    for data in ("made", "robust"):
+        scores, y, groups, gains = lists(data)
+        book.note(
+            f"score_comparability/{data}",
+            lambda: t.score_comparability(y, scores, groups=groups, gains=gains),
+        )
+
 
 # --- certificates ---------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ CHARTS = [
                 "one for each language",
             ),
             (
-                "Are new lists longer or shorter than the judged ones?",
+                "Do new lists have other sizes, and do scores compare?",
                 "ExpectedThreshold",
                 "for each list",
             ),

@@ -150,6 +150,13 @@ class TestRatio:
         assert result.n_queries == 200
         assert result.ratio == pytest.approx(found(LISTS, SHIFTED).ratio, rel=0.1)
 
+    def test_long_lists_count_no_more_than_short_ones(self):
+        # Scores of the first lists are shifted; repeated rows make these lists long.
+        scores = np.where(LISTS.groups < 60, SHIFTED, LISTS.log_odds)
+        rows = np.repeat(np.arange(2000), np.where(LISTS.groups < 60, 20, 1))
+        result = score_comparability(LISTS.y[rows], scores[rows], groups=LISTS.groups[rows])
+        assert result.ratio == pytest.approx(found(LISTS, scores).ratio, rel=0.15)
+
     def test_extreme_scores_do_not_overflow(self):
         assert found(LISTS, SHIFTED * 1e307).ratio == found(LISTS, SHIFTED).ratio
 
