@@ -351,14 +351,14 @@ def form_of(content, names=ROW_NAMES):
 def check_no_header(content, value, columns, name):
     """Raise for a first line of names of columns, of which those of ids are not known."""
     first = _FIRST_LINE.search(content)
-    line = first[1].decode("utf-8", "replace").strip("\r") if first else ""
-    fields = re.split("[,;\t]", line)
-    is_header = len(fields) > 2 and all(re.fullmatch(r'"?[^\W\d][\w .-]*"?', x) for x in fields)
-    if not columns and (not is_header or re.search(r"\d", line)):
-        return
+    line = first[1].decode("utf-8", "replace") if first else ""
+    fields = [each.strip().strip('"') for each in re.split("[,;\t]", line)]
+    is_header = len(fields) > 2 and all(re.fullmatch(r"[^\W\d][\w .-]*", each) for each in fields)
     names = names_of_columns(columns)
     found = {each: find_column(fields, names[each]) for each in ("qid", "docno", value)}
     lacking = [each for each in found if found[each] is None]
+    if not (line and lacking and (columns or (is_header and not re.search(r"\d", line)))):
+        return
     other = next((each for each in fields if each not in found.values()), "")
     raise FileFormatError(
         f"the first line holds {brief_list(fields)}, and no name that is known for "

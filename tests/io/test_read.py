@@ -579,6 +579,8 @@ def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_p
             {"document": "q"},
             "columns must have keys among 'qid', 'docno', .*'document'",
         ),
+        ("\n", {"qid": "q"}, "the file holds no lines"),
+        ("qid\tdocno,label\n", {"label": "label"}, "1: 2 columns where a qrels has 4"),
         ("1 0 a 1\n", ["q"], "columns must be a dict of names by our names, such as"),
     ],
 )
