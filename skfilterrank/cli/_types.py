@@ -336,29 +336,13 @@ class ReadingOptions(LabelOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
-    """Options of rank-filter and apply on the columns of ids of a file of rows.
+class ColumnOptions:
+    """Options of rank-filter on the roles of the columns of a file of rows.
 
     Parameters
     ----------
     query
         column of the query id (default: qid)
-    """
-
-    query: Column = None
-    document: Document = None
-
-    def given(self) -> dict[str, Any]:
-        """Return the options that are given."""
-        return {name: value for name, value in vars(self).items() if value is not None}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ColumnOptions(Source):
-    """Options of rank-filter on the roles of the columns of a file of rows.
-
-    Parameters
-    ----------
     label
         column of the label (default: label)
     text
@@ -373,12 +357,18 @@ class ColumnOptions(Source):
         columns of categories (default: none)
     """
 
+    query: Column = None
+    document: Document = None
     label: Column = None
     text: Annotated[list[str] | None, Arg(convert=names, metavar="A")] = None
     query_text: Names = None
     same: Annotated[list | None, Arg(convert=pairs, metavar="A=B,...")] = None
     numeric: Names = None
     categorical: Names = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are given."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import os
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
+from skfilterrank.cli._output import chosen_format, print_sections, tell
 from skfilterrank.exceptions import FileFormatError, InputError
 
 
@@ -92,7 +92,6 @@ def apply(
     saved: Annotated[str, t.Arg(metavar="SAVED", file="read")],
     data: Annotated[str, t.Arg(metavar="DATA", file="read")],
     *,
-    rows: t.Source,
     format: Annotated[str | None, t.format_arg(*t.LISTS, shown="by --out, else trec")] = None,
     out: t.Out = None,
 ) -> None:
@@ -140,12 +139,11 @@ def apply(
                 "in Python with joblib.load.",
                 saved,
             )
-        read = read_rows(data, rows.given(), model["table"], labelled=False)
+        read = read_rows(data, {}, model["table"], labelled=False)
         check_ids(read, format, "--format csv or json")
         found = model["model"].predict(read.X, groups=read.groups)
         lists = read.lists(found, model["name"])
     else:
-        refuse(vars(rows), f"is for a model, and {saved} holds a threshold. Leave it out.")
         threshold = load_threshold_of_runs(saved)
         lists = read_run(source(data))
         scores = lists["score"].to_numpy()

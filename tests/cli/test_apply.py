@@ -220,19 +220,6 @@ def test_what_was_not_retrieved_is_no_part_of_a_list(run, data):
     assert "other sizes" not in err
 
 
-def test_options_of_the_other_kind(run, data, folder, model):
-    assert run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")[0] == 0
-    for words, message in (
-        (
-            "filter.json run.txt --document docno",
-            "--document is for a model, and filter.json holds",
-        ),
-    ):
-        code, out, err = run("apply", *words.split())
-        assert (code, out) == (2, "")
-        assert message in err
-
-
 def test_files_that_are_no_filter(run, data):
     code, _, err = run("apply", "qrels.txt", "run.txt")
     assert code == 2
