@@ -185,7 +185,8 @@ def section(tables, made, price):
         )
         for name, row in report.loc[[*scores, "nothing"]].iterrows():
             is_model = name in cross_validated
-            over = f"{row['difference']:+.4f} | {row['p_value']:.4f}" if name != "words" else " | "
+            p = "< 0.0001" if row["p_value"] < 5e-5 else f"{row['p_value']:.4f}"
+            over = f"{row['difference']:+.4f} | {p}" if name != "words" else " | "
             lines.append(
                 f"| {title}, {rows['qid'].nunique()} | {name} | "
                 + (f"{cross_validated[name]:.4f}" if is_model else "")
