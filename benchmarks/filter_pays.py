@@ -553,8 +553,9 @@ def main():
         "## Rules that keep the threshold or the best answer",
         "A rule keeps the threshold if its out-of-fold value (`held_out_`) is above that of the "
         'best answer by so many standard errors, else that answer. `keep_if="better"` is the rule '
-        "at 0. The best answer on held-out queries, to which rules are compared, is the best of "
-        "three by chance, too.",
+        "at 0, with hiding below 0 as a further answer for a regressor, not measured here. The "
+        "best answer on held-out queries, to which rules are compared, is the best of three by "
+        "chance, too.",
         kept_by_rules(tables),
         f"## Learning from {N_DRAWN} documents of a query",
         f"{N_DRAWN} documents of each training query, drawn at random, have the weight 1 and the "
