@@ -26,7 +26,6 @@ _PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULT
 # Width of the option names in the help.
 _NAMES = 30
 _LONGEST_CHOICES = 36
-_MANY = {"+": "{}...", "*": "[{}...]"}
 _COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
 
 
@@ -46,7 +45,7 @@ class Arg:
         Name of a value in the help.
     short : str
         Second name of the option, such as "-m".
-    many : {"", "*", "+", "repeat"}
+    many : {"", "+", "repeat"}
         Number of arguments at this place; an option may be repeated.
     shown : object
         Description of the default, if the value is not suitable.
@@ -111,7 +110,7 @@ class CommandParser(argparse.ArgumentParser):
                 keywords["action"] = _Again if arg.many else _Once
             else:
                 flags, keywords = [name], {"nargs": arg.many} if arg.many else {}
-                places.append(_MANY.get(arg.many, "{}").format(metavar))
+                places.append(f"{metavar}..." if arg.many else metavar)
             self.add_argument(*flags, metavar=metavar, type=convert, help=text, **keywords)
         return places
 
@@ -140,12 +139,7 @@ class CommandParser(argparse.ArgumentParser):
                 name = text.partition("=")[0]
                 self.error(f"there is no option {name}.{similar(name, options)}")
             self.error(f"{brief(text)} is one argument too many.")
-        # A positional argument that is not given is None; for an option, None can be a value.
-        return {
-            name: value
-            for name, value in vars(values).items()
-            if value is not None or self._args[name][0].startswith("-")
-        }
+        return vars(values)
 
     def grouped(self, values) -> dict[str, Any]:
         """Group values of shared options into their dataclasses."""
@@ -226,10 +220,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=_NAMES, width=width)
 
     def _format_args(self, action, default_metavar):
-        form = _MANY.get(action.nargs)
-        return (
-            form.format(action.metavar) if form else super()._format_args(action, default_metavar)
-        )
+        if action.nargs == "+":
+            return f"{action.metavar}..."
+        return super()._format_args(action, default_metavar)
 
     def start_section(self, heading):
         super().start_section({"positional arguments": "arguments"}.get(heading, heading))

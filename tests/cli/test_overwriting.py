@@ -51,12 +51,12 @@ def command_line(command, **given):
     words = []
     for written, (_, arg) in [*INPUTS[command].items(), *OUTPUTS[command].items()]:
         is_option = written.startswith("-")
-        is_needed = written in ("--run", "--qrels") or (not is_option and arg.many != "*")
+        is_needed = written in ("--run", "--qrels") or not is_option
         if not (written in given or (is_needed) or not is_option):
             continue
         value = given.get(written, f"other-{written.strip('-')}")
         # Of several files, the last one.
-        values = ["first", value] if arg.many in ("+", "*") else [value]
+        values = ["first", value] if arg.many == "+" else [value]
         words += [written, *values] if is_option else values
     return [command, *words]
 

@@ -16,7 +16,7 @@ PARSERS = {name: cli.command_parser(name) for name in COMMANDS}
 
 def example(
     first: Annotated[str, Arg("a file", file="read")],
-    more: Annotated[list[str], Arg("others", metavar="MORE", many="*")],
+    more: Annotated[list[str], Arg("others", metavar="MORE", many="+")],
     *,
     measure: Annotated[tuple, Arg(convert=types.measures, short="-m", many="repeat")] = ("ap",),
     how: Annotated[str, Arg("kind", choices=("one", "two"))] = "one",
@@ -55,7 +55,7 @@ def parser():
 @pytest.mark.parametrize(
     ("words", "values"),
     [
-        ("a", {"first": "a", "more": []}),
+        ("a b", {"more": ["b"]}),
         ("a b -m ap,rr c -m rbp", {"more": ["b", "c"], "measure": ["ap", "rr", "rbp"]}),
         ("--how two a --n-jobs=3 b", {"how": "two", "n_jobs": 3, "more": ["b"]}),
         ("a --is-on b", {"is_on": True, "more": ["b"]}),
@@ -64,12 +64,12 @@ def parser():
 )
 def test_only_what_is_given_is_returned(parser, words, values):
     found = parser.parse(words.split())
-    assert found == {"first": "a", "more": []} | values
+    assert found == {"first": "a"} | values
 
 
 def test_help_has_texts_choices_defaults_and_examples(parser):
     text = parser.format_help()
-    assert text.startswith("usage: skfilterrank example [options] FIRST [MORE...]\n")
+    assert text.startswith("usage: skfilterrank example [options] FIRST MORE...\n")
     assert "Do something.\n\nMore about it.\n" in text
     assert "what is measured (default: ap)" in " ".join(text.split())
     assert "--how one|two" in text
@@ -227,4 +227,4 @@ def test_names_are_those_of_the_library():
 def test_an_option_has_one_value_so_that_it_takes_no_other_argument():
     for parser in PARSERS.values():
         for written, arg in parser.options().values():
-            assert arg.many in (("", "repeat") if written.startswith("-") else ("", "*", "+"))
+            assert arg.many in (("", "repeat") if written.startswith("-") else ("", "+"))
