@@ -56,6 +56,8 @@ add 0.017 and 0.015; vectors and products, at half of their weight, 0.021 and 0.
 taken: products without vectors (0.019 and 0.016), principal components of both for the trees, too
 (0.020 and 0.021), and cosines with the subject alone (no better than with subject and body). At
 twice their weight products make the linear model worse than words alone do, by its log loss.
+
+The tables were computed with the library of commit 80722304, the two prices in two processes.
 """
 
 
