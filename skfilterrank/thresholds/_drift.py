@@ -235,7 +235,7 @@ def _compared_sizes(model, sizes) -> list:
         "like these"
     ) + {
         True: f", or use {names}: scores compare between queries.",
-        False: ". Scores do not compare between queries, so ExpectedThreshold would not help.",
+        False: ". Scores do not compare between queries, as ExpectedThreshold needs.",
         None: ". ExpectedThreshold helps if scores compare between queries (score_comparability), "
         "which is not known here.",
     }[None if found is None else found.compares]

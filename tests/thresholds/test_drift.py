@@ -174,7 +174,7 @@ class TestListSizes:
         [
             (True, 1, "use ExpectedThreshold or LearnedThreshold: scores compare"),
             (True, 30, "use ExpectedThreshold: scores compare"),
-            (False, 1, "do not compare between queries, so ExpectedThreshold would not help"),
+            (False, 1, "do not compare between queries, as ExpectedThreshold needs"),
             (None, 1, "ExpectedThreshold helps if scores compare .* not known here"),
         ],
     )
