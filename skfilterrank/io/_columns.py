@@ -1,6 +1,7 @@
 """Columns of TREC files as positions in the file's bytes, and parsing of numbers."""
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,15 @@ _BLOCK_BYTES = 1 << 18
 
 
 class Layout(NamedTuple):
-    """Kind of a TREC file, and the names of its columns separated by blanks."""
+    """Kind of a TREC file, and the names of its columns separated by blanks.
+
+    `is_proven` tells from the bytes of a file that it has this layout; without it, the number of
+    columns decides.
+    """
 
     kind: str
     columns: str
+    is_proven: Callable[[bytes], bool] = bool
 
     @property
     def names(self):
@@ -25,19 +31,40 @@ class Layout(NamedTuple):
         return self.columns.split()
 
 
+_PROOF_BYTES = 1 << 16
+_ZERO_TWICE = re.compile(
+    rb"^[ \t]*(\S+)[ \t]+(\S+)[ \t]+(Q?0)[ \t]+\S+[ \t]*\r?\n"
+    rb"[ \t]*\1[ \t]+(?!\2\s)\S+[ \t]+\3[ \t]",
+    re.MULTILINE,
+)
+_OTHER_THIRD = re.compile(rb"^[ \t]*[^\s#]\S*[ \t]+\S+[ \t]+(?!Q?0[ \t])\S", re.MULTILINE)
+
+
+def _has_zeros_third(content):
+    """Tell whether the third column is 0 in all lines, two of them of one query: no document."""
+    # Few bytes show it, and then all are searched.
+    return bool(_ZERO_TWICE.search(content, 0, _PROOF_BYTES)) and not _OTHER_THIRD.search(content)
+
+
 QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("sample", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
-# Layouts of judgments and of runs, by the value that a row holds. The first is the usual one.
-LAYOUTS = {"label": (QRELS, PRELS), "score": (RUN, MS_MARCO_RUN)}
+# Layouts of judgments and of runs, by the value that a row holds. The last is the usual one.
+LAYOUTS = {
+    "label": (Layout("qrels", "qid docno iteration label", _has_zeros_third), PRELS, QRELS),
+    "score": (MS_MARCO_RUN, RUN),
+}
 _UNUSED = {"Q0", "method"}
 
 
-def layout_of(value, n_columns) -> Layout:
-    """Return the layout with this number of columns, or else the usual one."""
-    found = [each for each in LAYOUTS[value] if len(each.names) == n_columns]
-    return (*found, LAYOUTS[value][0])[0]
+def layout_of(value, n_columns, content) -> Layout:
+    """Return the first layout that fits the columns of the first line, or else the usual one."""
+    of_value = LAYOUTS[value]
+    fitting = (
+        each for each in of_value if len(each.names) == n_columns and each.is_proven(content)
+    )
+    return next(fitting, of_value[-1])
 
 
 # Control bytes from the tab (9) to the carriage return (13) are white space.
@@ -121,8 +148,10 @@ class TrecLines:
         if name == "rank":
             is_number &= np.isfinite(values)
         if name == "rank" or self.layout is PRELS:
-            kind, columns = self.layout
-            rest += f"; the columns of a {kind} are {columns}; ids have no white space"
+            rest += (
+                f"; the columns of a {self.layout.kind} are {self.layout.columns}; ids have no "
+                "white space"
+            )
         if not is_number.all():
             row = int(np.argmin(is_number))
             self.fail(row, f"{what} {brief(tokens.take([row]).tolist()[0])}", f"{rest}.")

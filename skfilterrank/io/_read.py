@@ -450,7 +450,7 @@ def _opened(source, value, argument, columns=None) -> TrecLines | Table:
         frame, line_of = read_form(form, content, name, [names["qid"], names["docno"]])
         return Table(frame, name, line_of, names)
     check_no_header(content, value, columns, name)
-    return TrecLines(content, name, layout_of(value, width))
+    return TrecLines(content, name, layout_of(value, width, content))
 
 
 def check_unjudged_label(label):

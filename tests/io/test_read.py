@@ -522,6 +522,22 @@ def test_columns_that_mean_something_else(read, lines, message):
         read(io.StringIO(lines))
 
 
+def test_documents_may_stand_before_a_column_of_zeros():
+    text = "# c\n7 01 0 1\n1 a 0 2\n1 b 0 -1\n2 c 0 0\n"
+    qrels = read_qrels(io.StringIO(text))
+    assert qrels.to_dict("list") == {
+        "qid": list("7112"),
+        "docno": ["01", "a", "b", "c"],
+        "label": [1, 2, -1, 0],
+    }
+    # A document 0 of several queries, and of two iterations of one.
+    assert read_qrels(io.StringIO("1 0 0 2\n2 1 0 1\n"))["docno"].tolist() == ["0", "0"]
+    # Subtopics of documents, one of which is called 0.
+    for text in ("1 0 0 2\n1 0 0 1\n", "1 1 0 2\n1 2 0 1\n1 1 5 1\n"):
+        with pytest.raises(FileFormatError, match="2: the line holds document '0' twice in quer"):
+            read_qrels(io.StringIO(text))
+
+
 def test_columns_that_may_look_so():
     assert read_qrels(io.StringIO("1 0 2 1 1\n2 d 0 1 1\n"))["docno"].tolist() == ["0", "d"]
     two = "1 predicted:a d 1\n2 predicted:b e 1\n3 0 f 1\n"
