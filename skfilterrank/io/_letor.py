@@ -23,7 +23,7 @@ _FEATURE = rf"\d{{1,10}}:(?:{_NUMBER})"
 _LINE_PATTERN = re.compile(rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+{_FEATURE}(?!\S))*)\s*", re.ASCII)
 _WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _FEATURE)]
 _DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
-_FIRST_WORD = re.compile(r"\S+", re.ASCII)
+_WORD = re.compile(r"\S+", re.ASCII)
 # Only ASCII white space, because ids may hold other white space, such as a no-break space.
 _BLANKS = " \t\n\r\f\v"
 # Integers that str() writes as they are in the file. Ids such as "007" and "+7" stay strings.
@@ -170,7 +170,7 @@ def read_letor(
     shape = len(labels), width if n_features is None else n_features
     docnos, comments = (_object_array(itertools.chain.from_iterable(each)) for each in parts[5:])
     if not any(docnos) and all(comments):
-        words = _object_array(_FIRST_WORD.match(comment)[0] for comment in comments)
+        words = _object_array(_WORD.findall(comment)[0] for comment in comments)
         docnos = words if len({*zip(codes.tolist(), words)}) == len(words) else docnos
     return _LetorData(
         _assemble(columns, values, counts, shape, sparse),
