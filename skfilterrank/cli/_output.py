@@ -416,19 +416,31 @@ def report_unforeseen(error, values) -> None:
     """Print one line for an unexpected error, with the files of the command."""
     files = [text for value in values.values() for text in _texts(value) if os.path.isfile(text)]
     where = f" (files: {listed(files, 3)})" if files else ""
-    what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")[:300]
-    if isinstance(error, MemoryError):
+    first = _first_cause(error)
+    what = " ".join(f"{type(first).__name__}: {first}".split()).rstrip(":")[:300]
+    if isinstance(first, MemoryError) or _OF_MEMORY.search(what):
         say(
             f"skfilterrank: error: there is not enough memory ({what}){where}. Leave it more, or "
             "give fewer rows or runs at once, or a lower --n-jobs."
         )
-    elif isinstance(error, ImportError):
+    elif isinstance(first, ImportError):
         say(f"skfilterrank: error: a library cannot be loaded ({what}). Install it again.")
     else:
         say(
             f"skfilterrank: error: {what}{where}. This is a fault of skfilterrank: "
             "--debug shows where it occurred."
         )
+
+
+# Libraries that get no memory say one of these.
+_OF_MEMORY = re.compile("map segment|bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory")
+
+
+def _first_cause(error):
+    """Return the first error behind a failed import, or the error itself."""
+    cause = error.__cause__ or error.__context__
+    is_known = isinstance(error, ImportError) and isinstance(cause, MemoryError | ImportError)
+    return _first_cause(cause) if is_known else error
 
 
 def _texts(value):
