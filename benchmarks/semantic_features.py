@@ -1,4 +1,4 @@
-"""What do vectors of texts add to features of words? Forum answers, rank and filter, k = 10.
+"""What do vectors of texts add to features of words? Forum answers, rank and filter.
 
     python benchmarks/semantic_features.py [--data DIR] [--cache FILE]
 
@@ -35,8 +35,8 @@ from skfilterrank.ranking import (
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
 
-K = 10
-PRICES = (1, 10)
+# Price of a bad answer, and places: the whole thread, or its first three.
+SETTINGS = ((1, 10), (10, 10), (10, 3))
 COLUMNS = {
     "document": "comment",
     "query_text": ["question_subject", "question_body"],
@@ -57,7 +57,9 @@ taken: products without vectors (0.019 and 0.016), principal components of both 
 (0.020 and 0.021), and cosines with the subject alone (no better than with subject and body). At
 twice their weight products make the linear model worse than words alone do, by its log loss.
 
-The tables were computed with the library of commit 80722304, the two prices in two processes.
+The tables of ten places were computed with the library of commit 80722304, that of three places
+with that of 0d8b6773, each in a process of its own. The last one was added when the first two were
+known; columns and weights stayed.
 """
 
 
@@ -79,7 +81,7 @@ def read(options):
         parts[name] = part.data.assign(label=part.target.to_numpy())
     older = pd.read_json(options.data / "semeval2015-cqa" / "dev.jsonl.gz", lines=True)
     # Threads of 2016 end after ten comments.
-    older = older[older["position"] <= K]
+    older = older[older["position"] <= 10]
     seen = pd.concat(parts.values())["question_body"]
     parts["2015"] = older[~older["question_body"].isin(seen)].reset_index(drop=True)
     for part in parts.values():
@@ -153,15 +155,15 @@ def features_of(kind, words, added):
     )
 
 
-def section(tables, made, price):
-    """Return the table of a price, a line for each system and set of questions."""
+def section(tables, made, price, k):
+    """Return the table of a price and k, a line for each system and set of questions."""
     shown, cross_validated, seconds = {}, {}, {}
     held = {name: tables[name] for name in ("dev", "2015")}
     train, gains = tables["train-part2"], {"Bad": -price, "PotentiallyUseful": 1, "Good": 2}
     for name, features in made.items():
         ranker = make_ranker("ordinal", "blend", features=features, random_state=0)
         begin = time.process_time()
-        model = RankAndFilter(ranker, measure=f"ndcg_f@{K}", gains=gains)
+        model = RankAndFilter(ranker, measure=f"ndcg_f@{k}", gains=gains)
         model.fit(train, train["label"], groups=train["qid"])
         seconds[name] = time.process_time() - begin
         shown[name] = {part: model.predict(rows) for part, rows in held.items()}
@@ -170,8 +172,8 @@ def section(tables, made, price):
         }
         cross_validated[name] = model.best_score_
     lines = [
-        "| questions | features | cross-validated | nDCG_f@10 | 95 % interval | over words | p | "
-        "forbidden@10 | good hidden | empty | fit, CPU s |",
+        f"| questions | features | cross-validated | nDCG_f@{k} | 95 % interval | over words | p | "
+        f"forbidden@{k} | good hidden | empty | fit, CPU s |",
         "|" + " --- |" * 11,
     ]
     for title, among in (("dev", ["dev"]), ("2015", ["2015"]), ("both", ["dev", "2015"])):
@@ -181,7 +183,7 @@ def section(tables, made, price):
             rows["label"].to_numpy(),
             scores | {"nothing": np.full(len(rows), -np.inf)},
             groups=rows["qid"].to_numpy(),
-            k=K,
+            k=k,
             gains=gains,
             baseline="words",
         )
@@ -192,8 +194,8 @@ def section(tables, made, price):
             lines.append(
                 f"| {title}, {rows['qid'].nunique()} | {name} | "
                 + (f"{cross_validated[name]:.4f}" if is_model else "")
-                + f" | {row[f'ndcg_f@{K}']:.4f} | {row['low']:.3f} to {row['high']:.3f} | {over} | "
-                f"{100 * row[f'forbidden@{K}']:.1f} % | {100 * row['false_reject_rate']:.1f} % | "
+                + f" | {row[f'ndcg_f@{k}']:.4f} | {row['low']:.3f} to {row['high']:.3f} | {over} | "
+                f"{100 * row[f'forbidden@{k}']:.1f} % | {100 * row['false_reject_rate']:.1f} % | "
                 f"{100 * row['empty_list_rate']:.1f} % | "
                 + (f"{seconds[name]:.0f} |" if is_model else "|")
             )
@@ -213,7 +215,7 @@ def main():
         f"Trained and tuned on train-part2 of semeval2016-cqa ({sizes['train-part2']}), scored on "
         f"its dev part ({sizes['dev']}) and on the first ten answers of semeval2015-cqa "
         f"({sizes['2015']}; those whose text is in a part of 2016 are left out). "
-        'RankAndFilter(make_ranker("ordinal", "blend"), measure="ndcg_f@10"), one threshold. '
+        'RankAndFilter(make_ranker("ordinal", "blend"), measure="ndcg_f@k"), one threshold. '
         "Intervals: Student's t over questions; p: paired t test over questions. Features of words "
         "are computed once, and counted with the first fit.",
         f"The encoder is all-MiniLM-L6-v2 by numpy: {len(texts):,} texts in {seconds:.0f} CPU "
@@ -221,8 +223,10 @@ def main():
         NOTES,
     ]
     with share_features():
-        for price in PRICES:
-            text += [f"## A bad answer costs {price}", section(tables, made, price)]
+        for price, k in SETTINGS:
+            if k == 3:
+                made.pop("words and lists")
+            text += [f"## A bad answer costs {price}, k = {k}", section(tables, made, price, k)]
     write_report("semantic_features", "Vectors of texts beside words", "\n\n".join(text))
 
 
