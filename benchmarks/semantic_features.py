@@ -60,6 +60,10 @@ twice their weight products make the linear model worse than words alone do, by 
 The tables of ten places were computed with the library of commit 80722304, that of three places
 with that of 0d8b6773, each in a process of its own. The last one was added when the first two were
 known; columns and weights stayed.
+
+The vectors were made by an earlier form of the encoder, in batches: 9,566 texts in 284 CPU
+seconds, of which the share of the texts used is given above. On 30 texts its numbers differ by at
+most 2e-7 from those of the page's program.
 """
 
 
