@@ -53,7 +53,7 @@ _MOST = 5
 # Keys in DataFrame.attrs. They mark data frames for which a warning about labels below 0 or about
 # labels of machines is not needed any more.
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
-# What is expected, by the column of values.
+# Words for the expected file, by its column of values.
 _EXPECTED = {"label": "judgments", "score": "a run"}
 
 
