@@ -281,7 +281,7 @@ def tuned(one, gains):
 
 def kept(table, errors):
     """Return the kind of answer that a rule keeps."""
-    answers = table.drop(index=["threshold", "hide below 0"], errors="ignore")
+    answers = table.drop(index="threshold")
     best = answers["value"].idxmax()
     difference, error = answers.loc[best, ["difference", "error"]]
     pays = difference > errors * error or not (difference or error)
@@ -310,6 +310,9 @@ def ways_of(one, split, gains, nothing):
         rows["nothing"] = nothing
         rows["everything"] = per_query(split, scores, scores, gains)
         rows["first"] = per_query(split, scores, first, gains)
+        if "hide below 0" in table.index:
+            worth = np.where(scores >= 0, scores, -np.inf)
+            rows["hide"] = per_query(split, scores, worth, gains)
         rows |= {rule: rows[kept(table, errors)] for rule, errors in RULES.items()}
     yield from rows.items()
 
@@ -321,9 +324,9 @@ def measured(splits, seed):
         estimators, chance = fitted(split, seed)
         for price in PRICES:
             gains = gains_of(price)
-            if price != 1:
-                regressor = scored(models(seed)["LGBMRegressor"], split, price)
-                estimators["LGBMRegressor"] = regressor
+            # A regressor learns the gains, so that it is another one for each price.
+            regressor = scored(models(seed)["LGBMRegressor"], split, price)
+            estimators["LGBMRegressor"] = regressor
             hidden = np.full(len(split.held_y), -np.inf)
             nothing = per_query(split, estimators["LGBMRanker"].held, hidden, gains)
             rows = {
@@ -553,9 +556,9 @@ def main():
         "## Rules that keep the threshold or the best answer",
         "A rule keeps the threshold if its out-of-fold value (`held_out_`) is above that of the "
         'best answer by so many standard errors, else that answer. `keep_if="better"` is the rule '
-        "at 0, with hiding below 0 as a further answer for a regressor, not measured here. The "
-        "best answer on held-out queries, to which rules are compared, is the best of three by "
-        "chance, too.",
+        "at 0. Hiding below 0 is a further answer for the regressor. The best answer on held-out "
+        "queries, to which rules are compared, is the best of everything, nothing and the first k, "
+        "by chance, too.",
         kept_by_rules(tables),
         f"## Learning from {N_DRAWN} documents of a query",
         f"{N_DRAWN} documents of each training query, drawn at random, have the weight 1 and the "
