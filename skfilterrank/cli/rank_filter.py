@@ -157,6 +157,7 @@ def demo(
     *,
     n_queries: t.Number = 3000,
     all: bool = False,
+    plot: Annotated[str | None, t.Arg(convert=t.picture, metavar="FILE", file="write")] = None,
     random_state: t.RandomState = 0,
 ) -> None:
     """Rank and filter generated answers to questions, a quarter of them bad, on held-out questions.
@@ -167,6 +168,8 @@ def demo(
         questions to generate
     all
         compare the six losses, in the table of rank-filter
+    plot
+        draw the curve that the threshold is searched along (.png, .pdf, .svg)
 
     Examples
     --------
@@ -223,4 +226,11 @@ def demo(
         section = report_section(report, comparison, k=_K, foot=foot)
     else:
         section = demo_section(report, comparison, train, test, _K)
+    if plot is not None:
+        # Before the table, as a closed pipe must not lose the picture.
+        from skfilterrank.plot import ThresholdCurveDisplay
+
+        drawn = ThresholdCurveDisplay.from_estimator(comparison.models[best])
+        drawn.figure_.savefig(plot, dpi=150)
+        tell(f"picture: {plot}")
     print_sections([section], "table", None)

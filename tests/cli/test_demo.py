@@ -1,10 +1,11 @@
 import io
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
-from skfilterrank.cli import _rank_filter, main
+from skfilterrank.cli import _output, _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LOSSES
@@ -42,6 +43,7 @@ def trained(shown, monkeypatch):
 def test_the_demo_prints_one_model_and_what_it_costs(shown):
     out, err, folder, comparison = shown
     assert err == ""
+    # With the name of the picture, twelve lines.
     assert len(out.splitlines()) <= 11
     assert max(map(len, out.splitlines())) <= 100
     rows = dict(re.split(r"  +", line, maxsplit=1) for line in out.splitlines()[3:9])
@@ -79,3 +81,23 @@ def test_too_few_questions(run):
     code, out, err = run("demo", "--n-queries", "5")
     assert (code, out) == (2, "")
     assert "--n-queries must be at least 20, got 5" in err
+
+
+@pytest.mark.usefixtures("trained")
+def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
+    def gone(text):
+        raise BrokenPipeError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_output, "show", gone)
+    assert run("demo", *N, "--plot", "d.png")[2] == "picture: d.png\n"
+    assert (tmp_path / "d.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.usefixtures("trained")
+def test_make_demo_draws_the_picture(tmp_path, monkeypatch, run):
+    makefile = Path(__file__).parents[2] / "Makefile"
+    (options,) = re.findall(r"^\t.*skfilterrank demo (.*)", makefile.read_text(), re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", *N, *options.split())[0] == 0
+    assert len([*tmp_path.iterdir()]) == 1
