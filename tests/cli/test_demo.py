@@ -97,7 +97,7 @@ def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
 @pytest.mark.usefixtures("trained")
 def test_make_demo_draws_the_picture(tmp_path, monkeypatch, run):
     makefile = Path(__file__).parents[2] / "Makefile"
-    (options,) = re.findall(r"^\t.*skfilterrank demo (.*)", makefile.read_text(), re.MULTILINE)
+    (options,) = re.findall(r"\(BIN\)/skfilterrank demo (.*)", makefile.read_text())
     monkeypatch.chdir(tmp_path)
     assert run("demo", *N, *options.split())[0] == 0
     assert len([*tmp_path.iterdir()]) == 1
