@@ -13,6 +13,7 @@ import io
 import itertools
 import os
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ from skfilterrank._files.files import (
 )
 from skfilterrank._files.tokens import id_tokens
 from skfilterrank._lists.lazy_names import import_optional
-from skfilterrank.exceptions import FileFormatError, brief
+from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 
 # pandas 3.1 always reads numbers exactly, and warns if the argument is passed.
 _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
@@ -48,10 +49,26 @@ SEPARATORS = {"tsv": "\t", "csv": ",;", "columns": " "}
 
 
 def find_column(present, names):
-    """Return the first of some names that is among the columns, in any case; None without one."""
-    columns = {str(each).lower(): each for each in reversed(list(present))}
-    columns |= {each: each for each in present}
-    return next((columns[name] for name in names if name in columns), None)
+    """Return the first of some names that is among the columns, in any case; None without one.
+
+    A name in the same case comes before others. Raises if several columns differ only in case.
+    """
+    present = list(dict.fromkeys(present))
+    name = next((name for name in names if _called(present, name)), None)
+    found = _called(present, name)
+    if len(found) > 1:
+        raise InputError(
+            f"the columns {brief_list(found)} differ only in case, and each may be {brief(name)}: "
+            "rename all but one, or name one exactly, by columns= or the like."
+        )
+    return found[0] if found else None
+
+
+def _called(present, name):
+    """Return the columns of a name; in any case, if none has its case."""
+    if name in present:
+        return [name]
+    return [each for each in present if str(each).lower() == name]
 
 
 def is_table_name(path) -> bool:
@@ -68,6 +85,10 @@ def read_separated(data, name, kinds, format):
     """Read CSV or TSV: the table, and a function from row position to line number."""
     text = decode(data, name)
     separator, header = _separator_of(text, format, name)
+    if twice := [each for each, n in Counter(header).items() if n > 1 and each.strip()]:
+        raise FileFormatError(
+            f"the header names several columns {brief(twice[0])}; rename all but one of them.", name
+        )
     ids = {find_column(header, names) for names in kinds}
     try:
         table = pd.read_csv(

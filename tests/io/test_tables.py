@@ -11,7 +11,7 @@ import pytest
 from skfilterrank._files import files as packings
 from skfilterrank._files.tables import records_of
 from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import read_judged_table
+from skfilterrank.io import read_judged_table, read_qrels
 
 
 def read(text, format="csv", **params):
@@ -273,3 +273,17 @@ def test_json_of_names_that_differ_from_line_to_line(monkeypatch):
     assert read_lines(lines[:20]).shape == (20, 21)
     names = ["qid", *map(str, range(300))]
     assert read_lines([dict.fromkeys(names, "q") | {"label": 1}] * 9).size == 2709
+
+
+def test_columns_of_the_same_name_are_refused():
+    text = "qid,docno,Label,LABEL\n1,a,2,0\n"
+    with pytest.raises(ValueError, match="'Label', 'LABEL' differ only in case, and each may be"):
+        read_qrels(io.StringIO(text))
+    with pytest.raises(ValueError, match="'Label', 'LABEL' differ only in case"):
+        read(text)
+    assert read_qrels(io.StringIO(text), columns={"label": "LABEL"})["label"].tolist() == [0]
+    assert read_qrels(io.StringIO(text.replace("LABEL", "label")))["label"].tolist() == [0]
+    with pytest.raises(FileFormatError, match="the header names several columns 'label'"):
+        read_qrels(io.StringIO("qid,docno,label,label\n1,a,2,0\n"))
+    # Spreadsheets leave names of empty columns out.
+    assert read_qrels(io.StringIO("qid,docno,label,,\n1,a,2,,\n"))["label"].tolist() == [2]
