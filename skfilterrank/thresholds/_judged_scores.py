@@ -168,9 +168,8 @@ class JudgedScores:
         return np.flatnonzero(is_learned), np.flatnonzero(~is_learned)
 
     def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Average the values (and weights) of lists within each cluster."""
-        means, weights = cluster_means(values, self.clusters), self.lists.weights
-        return means, None if weights is None else cluster_means(weights, self.clusters)
+        """Average the values of lists within each cluster, as :func:`cluster_means` does."""
+        return cluster_means(values, self.clusters, self.lists.weights)
 
     def fold_rows(self, n_folds: int = N_FOLDS, seed: int = 0):
         """Yield training and test rows of each fold; they share no cluster."""
@@ -191,10 +190,19 @@ def clusters_by_content(clusters, index: GroupIndex, hashes, *labels) -> np.ndar
     return np.argsort(order)[np.searchsorted(of_clusters.query_ids, clusters)]
 
 
-def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Average the values of lists within each cluster; NaN is skipped."""
-    n_lists = np.bincount(clusters)
-    return np.bincount(clusters, values)[n_lists > 0] / n_lists[n_lists > 0]
+def cluster_means(
+    values: np.ndarray, clusters: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Average the values of lists within each cluster; return the summed weights, too.
+
+    The mean of clusters by these weights is the mean of lists. Clusters of weight 0 are left out.
+    Instead of equal weights, None is returned.
+    """
+    weights = np.ones(len(values)) if weights is None else weights
+    sums = np.bincount(clusters, weights)
+    kept = sums > 0
+    means, sums = np.bincount(clusters, weights * values)[kept] / sums[kept], sums[kept]
+    return means, None if np.ptp(sums) == 0 else sums
 
 
 def unit_of(scores: np.ndarray) -> float:

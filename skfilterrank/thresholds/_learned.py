@@ -103,7 +103,7 @@ class ByList(Cut):
         highest, clusters = values(best), judged.clusters[among]
         nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
         for factor in np.geomspace(1.0, nearest, _N_FACTORS):
-            mean, error, _ = mean_and_error(cluster_means(highest - values(factor), clusters))
+            mean, error, _ = mean_and_error(*cluster_means(highest - values(factor), clusters))
             if mean <= error:
                 return float(factor)
         return best

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
@@ -21,6 +22,8 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     load_threshold,
 )
+from skfilterrank.thresholds._answers import compared
+from skfilterrank.thresholds._judged_scores import values_shown
 
 NO = -np.inf
 GAINED = ["difference", "low", "high"]
@@ -49,6 +52,32 @@ def test_values_are_those_of_each_answer(data):
         assert table.loc[name, "difference"] == pytest.approx(difference, abs=1e-12)
     assert np.isnan(table.loc["threshold", "error"])
     assert (table["error"].iloc[1:3] > 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_differences_are_those_of_values_if_clusters_differ_in_size(data, weighted):
+    _, y, groups, scores = data
+    # Half of the queries are of one user each, and the others of two.
+    users = np.where(groups < 150, groups, 150 + groups % 2)
+    given = {"clusters": users} | ({"query_weight": 1.0 * (groups % 3)} if weighted else {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        table = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups, **given).held_out_
+    differences = table["value"].iloc[0] - table["value"].iloc[1:]
+    np.testing.assert_allclose(table["difference"].iloc[1:], differences, atol=1e-12)
+
+
+def test_queries_of_weight_0_do_not_narrow_intervals(data):
+    _, y, groups, scores = data
+    kept, users = groups % 2 == 0, groups // 4
+    tables = []
+    for rows, weights in ((kept, None), (slice(None), 1.0 * kept)):
+        given = {"groups": groups[rows], "clusters": users[rows], "query_weight": weights}
+        judged = TunedThreshold()._read_judged(scores[rows], y[rows], **given)
+        parsed = parse_measure("ndcg_f@3")
+        (values,) = values_shown(judged.lists, parsed, judged.scores > 0.5)
+        tables.append(compared(judged, parsed, values, None)[0].loc["everything"])
+    np.testing.assert_allclose(*tables, rtol=1e-12)
 
 
 def test_the_first_k_are_chosen_on_other_queries(data):

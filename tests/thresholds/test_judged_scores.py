@@ -66,11 +66,18 @@ def test_some_lists_are_taken_with_all_that_belongs_to_them():
 
 def test_lists_of_a_cluster_count_as_one():
     judged = judged_scores(clusters=np.array([0, 2, 2]))
-    means, weights = judged.by_cluster(np.array([3.0, 1.0, 2.0]))
+    values = np.array([3.0, 1.0, 2.0])
+    means, weights = judged.by_cluster(values)
     np.testing.assert_array_equal(means, [3.0, 1.5])
-    assert weights is None
-    judged.lists = judged.lists.replace(weights=np.array([1.0, 0.5, 0.25]))
-    np.testing.assert_array_equal(judged.by_cluster(np.zeros(3))[1], [1.0, 0.375])
+    np.testing.assert_array_equal(weights, [1.0, 2.0])
+    judged.lists = judged.lists.replace(weights=np.array([1.0, 0.5, 0.0]))
+    means, weights = judged.by_cluster(values)
+    np.testing.assert_array_equal(means, [3.0, 1.0])
+    np.testing.assert_array_equal(weights, [1.0, 0.5])
+    judged.lists = judged.lists.replace(weights=np.array([0.0, 0.5, 0.5]))
+    assert judged.by_cluster(values)[0].tolist() == [1.5]
+    alone = judged_scores(clusters=np.array([0, 2, 1]))
+    assert alone.by_cluster(values)[1] is None
     folds, n_folds = judged.deal_folds()
     assert n_folds == 2
     assert folds[0] != folds[1] == folds[2]
