@@ -8,6 +8,7 @@ import html
 import io
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -308,6 +309,11 @@ ROW_NAMES = COLUMN_NAMES | {
     "docno": (*COLUMN_NAMES["docno"], "item", "item_id", "itemid"),
 }
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
+# Beside a surer name of the same role, these may well be columns of something else, such as a text.
+_UNSURE = {
+    *("query", "topic", "document", "doc"),
+    *("user", "user_id", "userid", "item", "item_id", "itemid"),
+}
 _HEADER_BYTES = 1 << 16
 _BARE_LINE = re.compile(rb"(?=[^\t ]*[0-9])[^\t ]+ *\t[^\t]*")
 # Matches the first line that is neither blank nor a comment.
@@ -335,7 +341,29 @@ def names_of_columns(columns) -> dict:
         raise InputError(
             f"columns must have keys among {brief_list(ROW_NAMES.keys())}, got {brief(unknown[0])}."
         )
+    if twice := [name for name, n in Counter(columns.values()).items() if n > 1]:
+        raise InputError(
+            f"columns must name each column once, got {brief(columns)}, where {brief(twice[0])} "
+            "has two meanings: name another column for one of them."
+        )
     return ROW_NAMES | {name: (given,) for name, given in columns.items()}
+
+
+def chosen_column(present, names):
+    """Return the column of a role as `find_column` does; raise if another column may be meant.
+
+    The first name, ours, is meant where a column has it.
+    """
+    found = find_column(present, names)
+    lower = {str(column).lower() for column in present}
+    sure = [name for name in names if name in lower - _UNSURE]
+    if len(sure) > 1 and sure[0] != names[0]:
+        raise InputError(
+            f"the columns {brief_list(find_column(present, [name]) for name in sure)} may each be "
+            f"{brief(names[0])}: name one of them by columns=, such as "
+            f"{{{names[0]!r}: {brief(found)}}}, or rename it to {brief(names[0])}."
+        )
+    return found
 
 
 def form_of(content, names=ROW_NAMES):

@@ -53,22 +53,21 @@ def find_column(present, names):
 
     A name in the same case comes before others. Raises if several columns differ only in case.
     """
-    present = list(dict.fromkeys(present))
-    name = next((name for name in names if _called(present, name)), None)
-    found = _called(present, name)
-    if len(found) > 1:
-        raise InputError(
-            f"the columns {brief_list(found)} differ only in case, and each may be {brief(name)}: "
-            "rename all but one, or name one exactly, by columns= or the like."
-        )
-    return found[0] if found else None
-
-
-def _called(present, name):
-    """Return the columns of a name; in any case, if none has its case."""
-    if name in present:
-        return [name]
-    return [each for each in present if str(each).lower() == name]
+    present = dict.fromkeys(present)
+    in_any_case: dict = {}
+    for column in present:
+        in_any_case.setdefault(str(column).lower(), []).append(column)
+    for name in names:
+        if name in present:
+            return name
+        if len(found := in_any_case.get(name, [])) > 1:
+            raise InputError(
+                f"the columns {brief_list(found)} differ only in case, and each may be "
+                f"{brief(name)}: rename all but one, or name one exactly, by columns= or the like."
+            )
+        if found:
+            return found[0]
+    return None
 
 
 def is_table_name(path) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.forms import ORDER, ROW_NAMES, has_labels
+from skfilterrank._files.forms import ORDER, ROW_NAMES, chosen_column, has_labels
 from skfilterrank._files.tables import find_column
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank._lists.checks import (
@@ -222,6 +222,7 @@ class Table:
                 f"{self.name} has no column {names}; its "
                 f"columns are {brief_list(self._present) or 'none'}. {advice}"
             )
+        chosen_column(self._present, self._names[name])
         column = self._frame[alias]
         if isinstance(column, pd.DataFrame):
             raise InputError(f"{self.name} has several columns {brief(alias)}; keep one of them.")

@@ -287,3 +287,26 @@ def test_columns_of_the_same_name_are_refused():
         read_qrels(io.StringIO("qid,docno,label,label\n1,a,2,0\n"))
     # Spreadsheets leave names of empty columns out.
     assert read_qrels(io.StringIO("qid,docno,label,,\n1,a,2,,\n"))["label"].tolist() == [2]
+
+
+def test_two_columns_of_one_role_are_refused():
+    text = "qid,docno,Rating,grade\n1,a,2,0\n"
+    message = (
+        "the columns 'Rating', 'grade' may each be 'label': name one of them by columns=, such as "
+        r"\{'label': 'Rating'\}"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_qrels(io.StringIO(text))
+    with pytest.raises(ValueError, match=message):
+        read_qrels(pd.read_csv(io.StringIO(text)))
+    assert read_qrels(io.StringIO(text), columns={"label": "grade"})["label"].tolist() == [0]
+    # Our name is sure, and a column "query" or "document" beside an id is a text.
+    assert read_qrels(io.StringIO(text.replace("grade", "label")))["label"].tolist() == [0]
+    named = "query_id,query,doc_id,document,grade\n1,what,a,that,2\n"
+    assert read_qrels(io.StringIO(named)).to_numpy().tolist() == [["1", "a", 2]]
+    with pytest.raises(ValueError, match="'docid', 'passage_id' may each be 'docno'"):
+        read_qrels(io.StringIO("qid,passage_id,docid,label\n1,a,b,2\n"))
+    with pytest.raises(
+        ValueError, match=r"columns must name each column once, .* where 'q' has tw"
+    ):
+        read_qrels(io.StringIO("q,label\n1,2\n"), columns={"qid": "q", "docno": "q"})
