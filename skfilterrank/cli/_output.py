@@ -342,8 +342,7 @@ _PHRASES = {
     "FixedThreshold()": "--threshold none",
     "FixedThreshold(np.inf)": "--threshold inf",
     "FirstK()": "--threshold first_k",
-    ", or threshold='better' to take the highest": "",
-    ", or keep_if='better' to take the highest": "",
+    "keep_if='better'": "--threshold better",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from skfilterrank._lists.content import by_content, hash_rows, query_folds
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import printable, progress_bar
+from skfilterrank._lists.words import printable, progress_bar, warn_user, with_warnings
 from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import rank_filter_report
@@ -177,7 +178,13 @@ def _fit(models, name, train, bar, part="all rows"):
     model = clone(models[name])
     bar.set_description(f"{printable(name)}, {part}")
     model.set_params(verbose=int(progress()))
-    model.fit(train.X, label_array(train.y), groups=train.groups)
+    _, warned = with_warnings(
+        partial(model.fit, train.X, label_array(train.y), groups=train.groups)
+    )
+    for text, category in warned:
+        # Other warnings are about the rows, and said once for all models.
+        is_of_model = text.startswith(NOT_SHOWN_TO_PAY)
+        warn_user(f"{name}: {text}" if is_of_model else text, category)
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate
@@ -213,7 +220,7 @@ def _out_of_fold(models, train, splits, bar):
             for name in models:
                 with warnings.catch_warnings():
                     # These are said of the models fitted on all rows.
-                    warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
+                    warnings.filterwarnings("ignore", f".*{NOT_SHOWN_TO_PAY}", FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")
                 for answer, found in _predict(model, unseen).items():

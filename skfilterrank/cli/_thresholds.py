@@ -4,6 +4,7 @@ import os
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from skfilterrank.metrics import evaluate
 # Estimators by name for --threshold.
 BY_NAME = {
     "tune": thresholds.TunedThreshold,
+    "better": partial(thresholds.TunedThreshold, keep_if="better"),
     "per_query": thresholds.PerQueryThreshold,
     "expected": thresholds.ExpectedThreshold,
     "learned": thresholds.LearnedThreshold,
@@ -213,6 +215,10 @@ def fit_run(threshold, name, path, index, *, how, missing, is_sample):
         record["threshold"] = how
     if (held_out := getattr(threshold, "held_out_", None)) is not None:
         own = held_out.loc["threshold", "value"]
+        if threshold.keep_if is not None:
+            # The answer of the highest value was kept.
+            own = held_out["value"].max()
+            tell(f"{name} {threshold.summary_}")
         record["held_out"] = value_of(float(own), parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
         judges = judges_of(index, aligned, len(y_true))

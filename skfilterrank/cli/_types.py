@@ -119,7 +119,7 @@ def places(text):
 
 
 # The estimators that --threshold names.
-THRESHOLDS = ("tune", "per_query", "expected", "learned", "first_k")
+THRESHOLDS = ("tune", "better", "per_query", "expected", "learned", "first_k")
 
 
 def _threshold(text):
@@ -395,7 +395,8 @@ class Cutting:
     k
         places that count
     threshold
-        how lists are cut: tune, per_query, expected, learned, first_k, a score or none
+        how lists are cut: tune, better (tune, or what needs no threshold where that is better),
+        per_query, expected, learned, first_k, a score or none
     risk
         risks to keep low, as any_forbidden=0.1: any_forbidden, forbidden, false_reject_rate,
         empty_list_rate

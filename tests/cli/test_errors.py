@@ -44,7 +44,9 @@ def test_arguments_of_other_names_become_options():
     assert advice == "Use --threshold none to show every document"
     for better in ("threshold='better'", "keep_if='better'"):
         advice = f"Use threshold=np.inf, or {better} to take the highest, or judge"
-        assert in_options(advice) == "Use --threshold inf, or judge"
+        assert in_options(advice) == (
+            "Use --threshold inf, or --threshold better to take the highest, or judge"
+        )
     options = "'ap' has rel=..., gains=..., unjudged=..."
     assert in_options(options) == options
     learn("apply")
@@ -91,7 +93,7 @@ def sample(tmp_path, monkeypatch):
         ("evaluate q.txt r.txt -m no_such", "of the documentation lists the names"),
         ("evaluate q.txt r.txt -m lexirecall --n-items 1", "here 3 or more."),
         ("threshold bad.txt r.txt", "Check the labels and --gains."),
-        ("threshold bad.txt r.txt", "Use --threshold inf, or judge more queries."),
+        ("threshold bad.txt r.txt", "Use --threshold inf, or --threshold better"),
         (
             "rank-filter t2.csv --gains Bad=-1,Good=1 --risk any_forbidden=.2",
             "What is held out of the training rows gives",

@@ -12,7 +12,12 @@ import pytest
 from skfilterrank.cli._thresholds import treatment_of_missing
 from skfilterrank.io import write_qrels, write_run
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.thresholds import CertifiedThreshold, load_threshold, threshold_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    TunedThreshold,
+    load_threshold,
+    threshold_curve,
+)
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -30,6 +35,20 @@ def test_threshold_is_that_of_the_function(run, data):
     assert float(line.split()[2]) == pytest.approx(curve.best_value, abs=1e-4)
     assert "200 judged queries, " in err
     assert "wrote filter.json" in err
+
+
+def test_the_better_answer_is_kept_and_told(run, data):
+    # Hiding hardly helps at this price.
+    made = ["threshold", "qrels.txt", "run.txt", "--k", 3, "--gains=-1=-.1,1=1,2=2"]
+    code, out, err = run(*made, "--threshold", "better", "--save", "t.json", "--format", "json")
+    assert code == 0, err
+    expected = TunedThreshold("ndcg_f@3", keep_if="better", gains={-1: -0.1, 1: 1, 2: 2})
+    expected.fit(data["score"], data["label"], groups=data["qid"])
+    assert expected.summary_.endswith("kept: everything")
+    assert f"run {expected.summary_}\n" in err
+    record = json.loads(out)
+    assert record["n_filtered"] == 0
+    assert record["held_out"] == pytest.approx(expected.held_out_.loc["everything", "value"])
 
 
 def test_a_risk_of_forbidden_documents_says_what_labels_below_0_mean(run, data):
@@ -150,7 +169,7 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
         (("--risk", "any_forbidden=0.001"), "needs at least"),
         (("--save", "nowhere/filter.json"), "there is no folder nowhere"),
         (("--save", "run.txt"), "is the same file as RUN run.txt"),
-        (("--threshold", "gap"), "expected tune, per_query"),
+        (("--threshold", "gap"), "expected tune, better, per_query"),
         (("--max-shown", "0"), "a whole number from 1 up"),
         (("--min-shown", "2", "--max-shown", "1"), "--min-shown must be at most --max-shown"),
         (("--min-shown", "2", "--risk", "any_forbidden=0.4"), "can certify nothing"),
