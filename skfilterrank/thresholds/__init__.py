@@ -7,7 +7,7 @@ from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.thresholds._answers import NOT_SHOWN_TO_PAY as NOT_SHOWN_TO_PAY
 from skfilterrank.thresholds._certificate import APPROXIMATE as APPROXIMATE
 from skfilterrank.thresholds._certificate import UNSEEN as UNSEEN
-from skfilterrank.thresholds._certificate import RiskCertificate
+from skfilterrank.thresholds._certificate import RiskCertificate as RiskCertificate
 from skfilterrank.thresholds._certificate import by_machines as by_machines
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
@@ -42,7 +42,6 @@ __all__ = [
     "FixedThreshold",
     "LearnedThreshold",
     "PerQueryThreshold",
-    "RiskCertificate",
     "RiskMonitor",
     "Threshold",
     "TunedThreshold",
