@@ -86,7 +86,7 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
         above 0. A Series may carry the query ids in an index level named "qid".
     y_score : array-like of shape (n_rows,)
         Score of each row, higher is better, by a model that has not seen these labels; -inf where
-        hidden. Only the order of all scores matters.
+        hidden. Only the order of all scores matters, except for the rule of equal means in Notes.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None
@@ -115,8 +115,11 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     the slopes b (between lists) and w (within), and `ratio` is b / w [1]_. Each list has the same
     weight. Standard errors are clustered by query, and the interval is Fieller's. Where lists have
     nearly the same mean score, it is wide. Where they have exactly the same mean score, scores were
-    normalised in each list, and do not compare. Tied lists and unjudged rows need no care: rows
-    without label or score are left out.
+    normalised in each list, and do not compare. The mean of a list is that of all its scored rows,
+    judged or not, and all else is computed from judged rows. Tied lists need no care.
+
+    Scores of rows at -inf are not known, so means are those of the other rows. Scores that were
+    normalised before rows were hidden can thus seem to compare: give the scores of all rows.
 
     References
     ----------
@@ -150,15 +153,20 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
 @limit_threads(limits=1, user_api="blas")
 def comparability_of(judged: JudgedScores) -> ScoreComparability:
     """Test the scores of lists that are numbered by content."""
-    rows = ~np.isnan(judged.gains) & (judged.scores > -np.inf) & (judged.codes < _MOST)
+    rows = (judged.scores > -np.inf) & (judged.codes < _MOST)
+    known = rows & ~np.isnan(judged.gains)
+    # Unjudged rows count in the means of lists with judged rows.
+    rows &= (np.bincount(judged.codes, known) > 0)[judged.codes]
     good, scores = (judged.gains[rows] > 0).astype(np.float64), judged.scores[rows]
     queries, codes = np.unique(judged.codes[rows], return_inverse=True)
-    edges = np.unique(np.quantile(scores, _PLACES, method="lower")) if len(scores) else scores
+    known = known[rows]
+    edges = scores[known]
+    edges = np.unique(np.quantile(edges, _PLACES, method="lower")) if len(edges) else edges
     bins = np.searchsorted(edges, scores, side="right")
     # Sums must not depend on the order of the rows of a list.
     order = np.argsort(2 * (codes * (len(edges) + 1) + bins) + good, kind="stable")
-    good, scores, codes, bins = (each[order] for each in (good, scores, codes, bins))
-    sizes, n = np.bincount(codes), len(queries)
+    good, scores, codes, bins, known = (each[order] for each in (good, scores, codes, bins, known))
+    all_sizes, n = np.bincount(codes), len(queries)
     found = {"ratio": np.nan, "lower": -np.inf, "upper": np.inf, "spread": np.nan}
 
     def result(compares, why):
@@ -167,25 +175,31 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     cannot = "It cannot be told whether scores compare between queries"
     units = judged.clusters[queries]
     if (n_units := len(np.unique(units))) < _ENOUGH:
-        return result(None, f"{cannot}: that needs {_ENOUGH} judged queries, got {n_units}.")
+        needed = "judged queries" if judged.unit is None else "clusters of judged queries"
+        return result(None, f"{cannot}: that needs {_ENOUGH} {needed}, got {n_units}.")
     of_list, n_folds = judged.deal_folds()
-    odds, levels = _held_out_curve(bins, good, of_list[queries][codes], n_folds)
+    odds, levels = _held_out_curve(bins, good, of_list[queries][codes], n_folds, known)
+    deviations = scores * unit_of(scores)
+    deviations -= deviations.mean()
+    means, list_odds = (np.bincount(codes, each) / all_sizes for each in (deviations, odds))
+    odds, levels, good, codes = (each[known] for each in (odds, levels, good, codes))
+    sizes = np.bincount(codes)
     if not 0 < good.mean() < 1 or np.ptp(odds) == 0:
         return result(None, f"{cannot}: no score tells good documents from others.")
     chance = 1.0 / (1.0 + np.exp(-odds - levels))
     share, noise = np.bincount(codes, good - chance), np.bincount(codes, chance * (1 - chance))
     excess = np.sum((share**2 - noise) / sizes**2) / np.sum((noise / sizes) ** 2)
     found["spread"] = float(np.sqrt(max(excess, 0.0)))
-    deviations = scores * unit_of(scores)
-    deviations -= deviations.mean()
-    means = np.bincount(codes, deviations) / sizes
     if np.ptp(means) <= _ROUNDING * deviations.std():
         return result(
             False,
             "Scores do not compare between queries: every list has the same mean score, as if "
             "scores were normalised within each list.",
         )
-    found["ratio"], found["lower"], found["upper"] = _ratio(odds, good, codes, sizes, units[codes])
+    terms = np.column_stack([odds - list_odds[codes], list_odds[codes]])
+    found["ratio"], found["lower"], found["upper"] = _ratio(
+        terms, good, 1.0 / sizes[codes], units[codes]
+    )
     if np.isnan(found["ratio"]):
         return result(None, f"{cannot}: scores say too little of the documents of a list.")
     percent = [f"{100 * found[name]:.0f}" for name in ("ratio", "lower", "upper")]
@@ -204,12 +218,15 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     return result(None, f"{cannot}: {told}.")
 
 
-def _held_out_curve(bins, good, fold, n_folds):
-    """Return log odds of a rising curve of other folds, of mean 0, and the level of each row."""
+def _held_out_curve(bins, good, fold, n_folds, known):
+    """Return log odds of a rising curve of other folds, of mean 0, and the level of each row.
+
+    The curve is fitted on the known rows.
+    """
     n_bins = int(bins.max()) + 1
-    cells, shape = bins * n_folds + fold, (n_bins, n_folds)
+    cells, shape = (bins * n_folds + fold)[known], (n_bins, n_folds)
     count, hits = (
-        np.bincount(cells, each, n_bins * n_folds).reshape(shape) for each in (None, good)
+        np.bincount(cells, each, n_bins * n_folds).reshape(shape) for each in (None, good[known])
     )
     of_bin = count.sum(axis=1)
     count, hits = (each.sum(axis=1, keepdims=True) - each for each in (count, hits))
@@ -224,10 +241,8 @@ def _held_out_curve(bins, good, fold, n_folds):
     return (odds - levels)[bins, fold], levels[fold]
 
 
-def _ratio(odds, good, codes, sizes, units):
+def _ratio(terms, good, weights, units):
     """Return the slope between lists over that within lists, and its interval."""
-    mean = (np.bincount(codes, odds) / sizes)[codes]
-    terms, weights = np.column_stack([odds - mean, mean]), 1.0 / sizes[codes]
     model = LogisticRegression(C=_INVERSE_PENALTY, solver="newton-cholesky")
     model.fit(terms, good, sample_weight=weights)
     chance = model.predict_proba(terms)[:, 1]

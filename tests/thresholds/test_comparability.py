@@ -99,6 +99,18 @@ class TestDecision:
         assert result.compares is False
         assert "every list has the same mean score" in result.sentence
 
+    def test_nor_do_they_if_some_rows_are_unjudged(self):
+        lists = make_lists(1000)
+        table = pd.Series(lists.log_odds).groupby(lists.groups)
+        scores = (lists.log_odds - table.transform("mean")) / table.transform("std")
+        y = np.where(np.random.default_rng(1).random(len(scores)) < 0.1, np.nan, lists.y)
+        result = score_comparability(y, scores, groups=lists.groups)
+        assert result.compares is False
+        assert "every list has the same mean score" in result.sentence
+        # Judged rows alone have list means that tell, unlike those of all rows.
+        scores += 0.01 * lists.of_list[lists.groups]
+        assert score_comparability(y, scores, groups=lists.groups).lower < 0
+
     @pytest.mark.parametrize(
         ("scores", "rows", "told"),
         [
@@ -170,6 +182,12 @@ class TestRatio:
             )
             result = comparability_of(judged)
             widths.append(result.upper - result.lower)
+        few = TunedThreshold()._read_judged(
+            *(each[groups < 40] for each in (*twice, groups)),
+            clusters=users[groups < 40] // 2,
+            query_weight=None,
+        )
+        assert "needs 30 clusters of judged queries, got 20." in comparability_of(few).sentence
         # Twice as many queries divide the width by the root of 2, and the curve is less noisy.
         assert 0.5 * widths[1] < widths[0] < 0.72 * widths[1]
 
