@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from difflib import get_close_matches
 from typing import Any, Self
 
 import joblib
@@ -129,7 +130,8 @@ def make_ranker(
     Raises
     ------
     ValueError
-        For an unknown name or learner, for a `learner` with a method, or for `params` with a blend.
+        For an unknown name or learner, for a `learner` with a method, for `params` with a blend, or
+        for one that LightGBM does not know.
     ImportError
         If the package behind a method is not installed.
 
@@ -285,7 +287,7 @@ def _linear_member(loss, trees, params):
 def _trees_member(loss, trees, params):
     lightgbm = import_optional("lightgbm", "learner='trees'")
     make = lightgbm.LGBMRegressor if loss == "mse" else lightgbm.LGBMClassifier
-    return make(**trees | _LIGHTGBM | params)
+    return make(**trees | _LIGHTGBM | _known_to_lightgbm(params, make))
 
 
 _MEMBERS = {"linear": _linear_member, "trees": _trees_member}
@@ -353,7 +355,25 @@ def _lightgbm(objective, random_state, n_jobs, params):
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }
+    params = _known_to_lightgbm(params, lightgbm.LGBMRanker)
     return lightgbm.LGBMRanker(**_LIGHTGBM | settings | params)
+
+
+def _known_to_lightgbm(params, make):
+    """Return parameters; raise for one that LightGBM does not know, which it would not use."""
+    if not params.keys() - (known := make().get_params().keys()):
+        return params
+    from lightgbm.basic import _ConfigAliases
+
+    known = known | _ConfigAliases.get(*_ConfigAliases._get_all_param_aliases())
+    if unknown := [name for name in params if name not in known]:
+        near = get_close_matches(unknown[0], sorted(known))
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise InputError(
+            f"{brief(unknown[0])} is no parameter of make_ranker, nor of LightGBM's "
+            f"{make.__name__}, which it makes here.{hint}"
+        )
+    return params
 
 
 METHODS: dict[str, Callable] = {

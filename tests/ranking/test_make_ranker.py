@@ -371,6 +371,20 @@ def test_learners_that_do_not_suit(arguments, params, message):
         make_ranker(*arguments, **params)
 
 
+@pytest.mark.parametrize(
+    ("params", "hint"),
+    [({"backend": "catboost"}, "here"), ({"num_leavse": 4}, "Did you mean 'num_leaves' or")],
+)
+def test_parameters_that_lightgbm_does_not_know_are_refused(params, hint):
+    name = next(iter(params))
+    for arguments in (("listnet",), ("lambdamart",), ("bce", "trees")):
+        with pytest.raises(InputError, match=rf"'{name}' is no parameter of .*, nor .*{hint}"):
+            make_ranker(*arguments, **params)
+    known = {"lambdarank_truncation_level": 5, "monotone_constraints": [0], "max_bin": 9}
+    known |= {"max_bins": 9, "class_weight": None, "min_child_samples": 2, "metric": "ndcg"}
+    assert known.items() <= make_ranker("listnet", **known).estimator.get_params().items()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*LOSSES, *METHODS])
 def test_tags_tell_who_takes_missing_values(rows, name):
