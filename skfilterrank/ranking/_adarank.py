@@ -129,7 +129,8 @@ class AdaRankRanker(BoostedRanker):
     are 0. Without query ids, each row is a query, and there is a warning.
 
     The method is deterministic: there is no `random_state`, and the same data give the same ranker.
-    NaN in X is not accepted. Scores of different queries are not comparable.
+    NaN in X is not accepted. Scores need not compare between queries;
+    :func:`skfilterrank.thresholds.score_comparability` tells.
 
     References
     ----------

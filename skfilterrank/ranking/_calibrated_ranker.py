@@ -118,9 +118,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     A row that the estimator hides (score -inf) has probability 0, and keeps -inf in
     :meth:`predict`. Such rows are left out of the fit of the curve.
 
-    The curve is the same for all queries. If scores of a ranker such as LGBMRanker do not
-    compare between queries, probabilities are right on average over queries, but not within each
-    query; those of a classifier, a regressor or :class:`OrdinalRanker` compare.
+    The curve is the same for all queries. Scores of a ranker need not compare between queries;
+    :func:`skfilterrank.thresholds.score_comparability` tells. Where they do not, probabilities are
+    right on average over queries, but not within each query.
 
     References
     ----------

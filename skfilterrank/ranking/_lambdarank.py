@@ -344,7 +344,8 @@ class LambdaRankRanker(FeatureRanker):
     from their features. So the fitted model does not depend on the order of rows or on query ids,
     except for rounding and `subsample`.
 
-    Scores of different queries are comparable only if `gamma` is above 0.
+    Scores need not compare between queries; :func:`skfilterrank.thresholds.score_comparability`
+    tells. With `gamma` 0 the loss does not compare documents of different queries.
 
     References
     ----------

@@ -48,8 +48,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     estimator : estimator
         A classifier (learns which gains are above 0 and scores by their probability), a regressor
         (learns the gain), a ranker such as LGBMRanker, XGBRanker or CatBoostRanker (learns the
-        order of the gains), or a Pipeline that ends in one. Scores of a ranker need not
-        compare between queries; to hide by one threshold, use another or :class:`OrdinalRanker`.
+        order of the gains), or a Pipeline that ends in one. Scores of a ranker need not compare
+        between queries; :func:`skfilterrank.thresholds.score_comparability` tells.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     validation_fraction : float or None, default=None

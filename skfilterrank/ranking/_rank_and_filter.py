@@ -70,9 +70,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         A classifier (learns which gains are above 0 and scores by their probability), a regressor
         (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
         LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Scores of
-        a ranker that learns only the order need not compare between queries, as one threshold
-        assumes; those of a classifier, a regressor or ``make_ranker("ordinal")`` do. Where there
-        are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
+        a ranker need not compare between queries, as one threshold assumes; `comparability_`
+        tells. Where there are scores already, fit a threshold such as :class:`TunedThreshold` on
+        them instead.
     threshold : "tune", "better", float, None or threshold estimator, default="tune"
         "tune" is the best threshold on the score for `measure`; "better" takes that threshold,
         everything, nothing, the first k or hiding below 0, whichever has the highest value in

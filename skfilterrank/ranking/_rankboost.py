@@ -126,7 +126,8 @@ class RankBoostRanker(BoostedRanker):
     query, and there is a warning.
 
     The method is deterministic: there is no `random_state`, and the same data give the same
-    ranker. Scores of different queries are not comparable.
+    ranker. Scores need not compare between queries;
+    :func:`skfilterrank.thresholds.score_comparability` tells.
 
     References
     ----------

@@ -114,9 +114,10 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     of five folds. A logistic regression on the mean of h in the list, and on h less this mean, has
     the slopes b (between lists) and w (within), and `ratio` is b / w [1]_. Each list has the same
     weight. Standard errors are clustered by query, and the interval is Fieller's. Where lists have
-    nearly the same mean score, it is wide. Where they have exactly the same mean score, scores were
-    normalised in each list, and do not compare. The mean of a list is that of all its scored rows,
-    judged or not, and all else is computed from judged rows. Tied lists need no care.
+    nearly the same mean score, as after min-max scaling of each list, it is wide, and `compares` is
+    often None, also with hundreds of queries. Where they have exactly the same mean score, scores
+    were normalised in each list, and do not compare. The mean of a list is that of all its scored
+    rows, judged or not, and all else is computed from judged rows. Tied lists need no care.
 
     Scores of rows at -inf are not known, so means are those of the other rows. Scores that were
     normalised before rows were hidden can thus seem to compare: give the scores of all rows.
