@@ -52,8 +52,8 @@ def compared(
     # Places of tied rows must not depend on the order of the input.
     judged = judged.in_order()
     names = [EVERYTHING, NOTHING, *([BELOW] if judged.are_gains else [])]
-    shown = (shown_by(name, judged.scores, judged.index, most) for name in names)
-    every, nothing, *below = values_shown(judged.lists, parsed, *shown)
+    shown = shown_by(names, judged.scores, judged.index, most)
+    every, nothing, *below = values_shown(judged.lists, parsed, *shown.values())
     first, level = _of_first(judged, parsed, most)
     k = min(max(-level, 0), int(judged.index.sizes.max()))
     answers = {EVERYTHING: every, NOTHING: nothing, f"{FIRST} {k:.0f}": first}
@@ -70,15 +70,18 @@ def compared(
     return table.rename_axis("answer"), level
 
 
-def shown_by(answer: str, scores, index, most: int | None) -> np.ndarray:
-    """Return a mask of the rows that an answer shows: at most `most` documents of each query."""
-    k = np.inf if most is None else most
-    if answer == NOTHING:
-        k = 0
-    elif answer.startswith(FIRST):
-        k = min(k, int(answer.removeprefix(FIRST)))
-    lowest = 0.0 if answer == BELOW else -np.inf
-    return (scores > -np.inf) & (scores >= lowest) & (places(scores, index) < k)
+def shown_by(answers, scores, index, most: int | None) -> dict[str, np.ndarray]:
+    """Return a mask of the rows that each answer shows: at most `most` documents of each query."""
+    ranked = scores > -np.inf
+    within = {EVERYTHING: ranked, NOTHING: np.zeros_like(ranked), BELOW: ranked & (scores >= 0.0)}
+    largest = np.inf if most is None else most
+    caps = {
+        each: min(largest, int(each.removeprefix(FIRST))) if each.startswith(FIRST) else largest
+        for each in answers
+    }
+    # Lists are sorted once, and only if an answer is capped.
+    place = places(scores, index) if min(caps.values()) < np.inf else np.zeros(len(scores))
+    return {each: within.get(each, ranked) & (place < k) for each, k in caps.items()}
 
 
 def _of_first(judged, parsed, most):

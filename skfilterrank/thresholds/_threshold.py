@@ -384,7 +384,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return dict.fromkeys(names, scores)
         if index is None:
             index = self._queries_of(scores, groups, len(scores), is_known=self.fitted_with_groups_)
-        shown = {name: shown_by(name, scores, index, self.caps_.most) for name in names}
+        shown = shown_by(names, scores, index, self.caps_.most)
         return {name: np.where(rows, scores, -np.inf) for name, rows in shown.items()}
 
     def predict(self, scores, groups=None) -> np.ndarray:

@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
@@ -20,9 +22,10 @@ from skfilterrank.thresholds import (
     FirstK,
     FixedThreshold,
     TunedThreshold,
+    _answers,
     load_threshold,
 )
-from skfilterrank.thresholds._answers import compared
+from skfilterrank.thresholds._answers import compared, shown_by
 from skfilterrank.thresholds._judged_scores import values_shown
 
 NO = -np.inf
@@ -52,6 +55,32 @@ def test_values_are_those_of_each_answer(data):
         assert table.loc[name, "difference"] == pytest.approx(difference, abs=1e-12)
     assert np.isnan(table.loc["threshold", "error"])
     assert (table["error"].iloc[1:3] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "n_sorts"),
+    [
+        (["everything", "nothing", "hide below 0"], None, 0),
+        (["everything", "nothing", "hide below 0"], 2, 1),
+        (["everything", "first 1", "first 2"], None, 1),
+    ],
+)
+def test_lists_are_sorted_at_most_once(monkeypatch, names, most, n_sorts):
+    calls = []
+
+    def counted(scores, index):
+        calls.append(len(scores))
+        return places(scores, index)
+
+    monkeypatch.setattr(_answers, "places", counted)
+    scores, index = np.array([3.0, -1, 2, NO]), GroupIndex.from_groups(np.zeros(4, dtype=int))
+    found = shown_by(names, scores, index, most)
+    n_shown = {"everything": most or 3, "nothing": 0, "first 1": 1, "first 2": 2}
+    n_shown["hide below 0"] = 2
+    assert {name: rows.sum() for name, rows in found.items()} == {
+        name: n_shown[name] for name in names
+    }
+    assert len(calls) == n_sorts
 
 
 @pytest.mark.parametrize("weighted", [False, True])

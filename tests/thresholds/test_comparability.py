@@ -109,7 +109,7 @@ class TestDecision:
         assert "every list has the same mean score" in result.sentence
         # Judged rows alone have list means that tell, unlike those of all rows.
         scores += 0.01 * lists.of_list[lists.groups]
-        assert score_comparability(y, scores, groups=lists.groups).lower < 0
+        assert score_comparability(y, scores, groups=lists.groups).ratio < 0
 
     @pytest.mark.parametrize(
         ("scores", "rows", "told"),
