@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from operator import index
 
 import numpy as np
 import pandas as pd
@@ -136,6 +137,8 @@ def threshold_from_json(content) -> SavedAsJson:
     cut = dict(content["fitted"]["cut"])
     kind = known_cuts()[cut.pop("name")]
     threshold.cut_ = kind.restored(cut, parse_measure(fitted["measure_"]))
+    if others := threshold.cut_.state().keys() ^ cut.keys():
+        raise InputError(f"cut must have the fields that it writes; others are {brief(others)}.")
     return threshold
 
 
@@ -203,6 +206,13 @@ _READ = {"gains": states.gains_from_json, "risks": dict}
 # Fitted attributes to JSON, and back.
 
 
+def _level(value):
+    """Return a level, which is a number."""
+    if np.isnan(level := float(value)):
+        raise InputError("level must be a number, got NaN.")
+    return level
+
+
 def _comparability_from_json(state):
     """Make a `ScoreComparability` from JSON."""
     return ScoreComparability(**_with_floats(state, "ratio", "lower", "upper", "spread"))
@@ -252,10 +262,10 @@ _OF_SOME = (
 )
 _FITTED: dict[str, Callable] = {
     "measure": str,
-    "level": float,
+    "level": _level,
     "threshold": lambda value: None if value is None else float(value),
     "fitted_with_groups": bool,
-    "caps": lambda value: Caps(*value),
+    "caps": lambda value: Caps(*(None if each is None else index(each) for each in value)),
     "best_score": float,
     "held_out": _held_out_from_json,
     "n_unjudged": int,
