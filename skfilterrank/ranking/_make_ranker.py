@@ -107,7 +107,7 @@ def make_ranker(
         Transformer of X into numbers that uses no labels, such as
         :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
         "trees". None uses X as numbers; linear learners for losses standardise it, with missing
-        values replaced by the mean.
+        values replaced by the mean. They scale sparse X without centring it.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Inside
         :class:`RankAndFilter` set its `gains` instead.
@@ -304,7 +304,7 @@ def _after_features(features, kind, model):
     if kind == "trees":
         return Pipeline([("model", model)])
     impute = SimpleImputer(keep_empty_features=True)
-    return Pipeline([("impute", impute), ("scale", StandardScaler()), ("model", model)])
+    return Pipeline([("impute", impute), ("scale", Standardizer()), ("model", model)])
 
 
 def _random_forest(*, random_state, n_jobs, **params):

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._estimators.responses import check_columns, has_method
+from skfilterrank._estimators.responses import check_columns, has_method, in_library_form
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.checks import check_choice, count_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
@@ -437,7 +437,8 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
                 continue
             takes_groups = "groups" in inspect.signature(classifier.predict_proba).parameters
             wanted = {"groups": groups} if takes_groups else {}
-            above[:, column] = classifier.predict_proba(X, **wanted)[:, 1]
+            rows = in_library_form(classifier, X)
+            above[:, column] = classifier.predict_proba(rows, **wanted)[:, 1]
         return above
 
     def _unfitted_inner(self):

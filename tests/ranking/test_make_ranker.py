@@ -314,6 +314,21 @@ def test_logistic_on_sparse_features(rows):
         make_ranker("logistic").fit(X, rows.y)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["mse", "ordinal"])
+def test_losses_on_sparse_features(rows, loss):
+    X = np.where(np.abs(rows.X) < 0.5, 0.0, rows.X)
+    X[::7, 0] = np.nan
+    tight = {} if loss == "mse" else {"tol": 1e-8}
+    # The penalty leaves the intercept alone, so that a shift of the features changes nothing.
+    expected = make_ranker(loss, "linear", **tight).fit(X, rows.y).predict(X)
+    found = make_ranker(loss, "linear", **tight).fit(sparse.csr_array(X), rows.y)
+    np.testing.assert_allclose(found.predict(sparse.csr_array(X)), expected, atol=1e-4)
+    blend = with_few_trees(make_ranker(loss)).fit(sparse.csr_array(X), rows.y)
+    assert np.isfinite(blend.predict(sparse.csr_array(X))).all()
+    assert get_tags(blend).input_tags.sparse
+
+
 def test_scaled_features_have_names(rows):
     X = pd.DataFrame(rows.X, columns=list("abcde"))
     ranker = make_ranker("logistic").fit(X, rows.y)
