@@ -24,6 +24,7 @@ from skfilterrank.thresholds._certificate import (
 from skfilterrank.thresholds._comparability import ScoreComparability
 from skfilterrank.thresholds._cuts import Caps, known_cuts
 from skfilterrank.thresholds._drift import Calibration
+from skfilterrank.thresholds._judged_scores import written_names
 from skfilterrank.thresholds._risks import read_risks
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
@@ -199,7 +200,7 @@ def _parameter(value):
 
 
 _WRITE = {"measure": _measure, "risks": _risks, "gains": states.gains_to_json}
-_WRITE["columns"] = lambda value, name: value if value is None else [*value]
+_WRITE["columns"] = lambda value, name: None if value is None else written_names(value)
 _READ = {"gains": states.gains_from_json, "risks": dict}
 
 

@@ -13,7 +13,7 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._expected import levels_of
-from skfilterrank.thresholds._judged_scores import unit_of
+from skfilterrank.thresholds._judged_scores import unit_of, written_names
 from skfilterrank.thresholds._list_models import (
     Curves,
     Linear,
@@ -113,7 +113,7 @@ class ListLearner:
     ----------
     gains : ndarray of shape (n_kinds,)
         Gain of each class, ascending.
-    columns : list of str
+    columns : list of str or int
         Additional features of a document.
     unit : float
         Factor on scores.
@@ -124,7 +124,7 @@ class ListLearner:
     """
 
     gains: np.ndarray
-    columns: list[str]
+    columns: list[str | int]
     unit: float
     members: list
     shares: dict[str, float]
@@ -218,7 +218,7 @@ class ListLearner:
 
     def state(self) -> dict:
         """Return the numbers of the models by name."""
-        state = {"gains": self.gains, "columns": list(map(str, self.columns))}
+        state = {"gains": self.gains, "columns": written_names(self.columns)}
         state |= {"shares": self.shares} | ({} if self.unit == 1.0 else {"unit": self.unit})
         names = {model: name for name, model in _MIXTURE.items()} | {Shares: "constant"}
         for member in self.members:

@@ -387,3 +387,13 @@ class TestColumnsOfX:
         assert loaded.columns == ["level"]
         found, expected = (each.predict(scored, groups=groups) for each in (loaded, cut))
         np.testing.assert_array_equal(found, expected)
+
+    @pytest.mark.parametrize("columns", [None, [np.int64(7)]])
+    def test_a_file_keeps_whole_numbers_as_names(self, table, tmp_path, monkeypatch, columns):
+        monkeypatch.setattr(_list_models, "_ROUNDS", 2)
+        X, y, groups = table
+        scored = pd.DataFrame({"score": X["own"], 7: X["level"]})
+        cut = LearnedThreshold("f", columns=columns, cv=2, random_state=0)
+        cut.fit(scored, y, groups=groups).save(tmp_path / "cut.json")
+        found = load_threshold(tmp_path / "cut.json").predict(scored, groups=groups)
+        np.testing.assert_array_equal(found, cut.predict(scored, groups=groups))
