@@ -236,7 +236,12 @@ def takes_unjudged(estimator) -> bool:
 
 
 def allows_nan(estimator) -> bool:
-    """Tell if an estimator accepts NaN; a Pipeline does where a step fills it in before others."""
+    """Tell if an estimator accepts NaN; a Pipeline does where a step fills it in before others.
+
+    A voting ensemble accepts NaN if all its members do.
+    """
+    if type(estimator).__name__ in ("VotingClassifier", "VotingRegressor"):
+        return all(each == "drop" or allows_nan(each) for _, each in estimator.estimators)
     if not isinstance(estimator, Pipeline):
         return get_tags(estimator).input_tags.allow_nan
     for _, step in estimator.steps:

@@ -401,11 +401,19 @@ def test_parameters_that_lightgbm_does_not_know_are_refused(params, hint):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*LOSSES, *METHODS])
-def test_tags_tell_who_takes_missing_values(rows, name):
+@pytest.mark.parametrize(
+    ("name", "learner"),
+    [
+        *((loss, "linear") for loss in LOSSES),
+        *((method, None) for method in METHODS),
+        ("mse", "blend"),
+        ("ordinal", "blend"),
+    ],
+)
+def test_tags_tell_who_takes_missing_values(rows, name, learner):
     X = rows.X.copy()
     X[::7, 0] = np.nan
-    ranker = make_ranker(name, "linear" if name in LOSSES else None)
+    ranker = with_few_trees(make_ranker(name, learner))
     takes = get_tags(ranker).input_tags.allow_nan
     assert takes is (name not in {"adarank", "coordinate_ascent", "logistic"})
     with nullcontext() if takes else pytest.raises(ValueError, match="NaN in column"):
