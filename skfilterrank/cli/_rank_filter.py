@@ -1,9 +1,11 @@
 """Models of ``rank-filter``, their comparison, and the report."""
 
 import sys
+import textwrap
 import warnings
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,6 +99,8 @@ class Comparison(NamedTuple):
         The model with the highest of `cv_scores`.
     models : dict of str to RankAndFilter
         The models that were fitted on all training rows.
+    first_k : dict of str to set of int
+        The numbers k of "first k" of each model; folds may have several.
     """
 
     scores: dict[str, np.ndarray]
@@ -104,6 +108,7 @@ class Comparison(NamedTuple):
     cv_scores: dict[str, float]
     best: str
     models: dict[str, RankAndFilter]
+    first_k: dict[str, set[int]]
 
     def report(self, rows, *, k, gains=None):
         """Compare each system with its model, and models and others with the best model."""
@@ -146,19 +151,24 @@ def compare_models(models, train, test, *, splits, refit) -> Comparison:
     # Terminals get a moving bar, log files an occasional line.
     interval = 0.1 if sys.stderr.isatty() else 10
     fitted, cv_scores = {}, {}
+    first_k: dict[str, set[int]] = {name: set() for name in models}
     with progress_bar(total=n_fits, unit="model", verbose=progress(), mininterval=interval) as bar:
         if test is not None:
             # Models share their text features.
             with share_features():
                 fitted = {name: _fit(models, name, train, bar) for name in models}
-                both = {name: _predict(model, test) for name, model in fitted.items()}
+                both = {
+                    name: _predict(model, test, first_k[name]) for name, model in fitted.items()
+                }
             cv_scores = {
                 name: model.best_score_
                 for name, model in fitted.items()
                 if not isinstance(model.filter_, FixedThreshold)
             }
         if splits:
-            out_of_fold = _out_of_fold(models, train, splits, bar)
+            out_of_fold = _out_of_fold(
+                models, train, splits, bar, {} if test is not None else first_k
+            )
             cv_scores = {
                 name: parse_measure(models[name].measure).utility(
                     train.y, scores[""], groups=train.groups, gains=models[name].gains
@@ -170,7 +180,7 @@ def compare_models(models, train, test, *, splits, refit) -> Comparison:
             both = out_of_fold
             fitted = {best: _fit(models, best, train, bar)} if refit else {}
     systems, models_of = _systems(both)
-    return Comparison(systems, models_of, cv_scores, best, fitted)
+    return Comparison(systems, models_of, cv_scores, best, fitted, first_k)
 
 
 def _fit(models, name, train, bar, part="all rows"):
@@ -183,8 +193,7 @@ def _fit(models, name, train, bar, part="all rows"):
     )
     for text, category in warned:
         # Other warnings are about the rows, and said once for all models.
-        is_of_model = text.startswith(NOT_SHOWN_TO_PAY)
-        warn_user(f"{name}: {text}" if is_of_model else text, category)
+        warn_user(text.replace(NOT_SHOWN_TO_PAY, f"{NOT_SHOWN_TO_PAY} for {name}"), category)
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate
@@ -193,16 +202,18 @@ def _fit(models, name, train, bar, part="all rows"):
     return model
 
 
-def _predict(model, rows):
-    """Score rows by a model, and by the answers without its threshold."""
+def _predict(model, rows, first_k):
+    """Score rows by a model, and by the answers without its threshold; add k to `first_k`."""
     shown = {"": model.predict(rows.X, groups=rows.groups)}
     for answer, scores in model.answers(rows.X, groups=rows.groups).items():
         # The number k differs between folds.
-        shown["first k" if answer.startswith("first") else answer] = scores
+        if is_first := answer.startswith("first "):
+            first_k.add(int(answer.removeprefix("first ")))
+        shown["first k" if is_first else answer] = scores
     return shown
 
 
-def _out_of_fold(models, train, splits, bar):
+def _out_of_fold(models, train, splits, bar, first_k):
     """Compute the scores of held-out rows, with and without the filter."""
     scores: dict[str, dict] = {name: {} for name in models}
     for number, (rows, held_out) in enumerate(splits, 1):
@@ -220,10 +231,12 @@ def _out_of_fold(models, train, splits, bar):
             for name in models:
                 with warnings.catch_warnings():
                     # These are said of the models fitted on all rows.
-                    warnings.filterwarnings("ignore", f".*{NOT_SHOWN_TO_PAY}", FitWarning)
+                    warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")
-                for answer, found in _predict(model, unseen).items():
+                for answer, found in _predict(
+                    model, unseen, first_k.setdefault(name, set())
+                ).items():
                     scores[name].setdefault(answer, np.empty(len(train.y)))[held_out] = found
     return scores
 
@@ -263,7 +276,7 @@ def _splits(train, n_folds, n_queries):
     return [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(n_folds)]
 
 
-def report_section(report, comparison, *, k, marks=True, foot=()) -> Section:
+def report_section(report, comparison, *, k, gains=None, marks=True, foot=()) -> Section:
     """Return a report of at most 100 columns, with each model's baselines below it."""
     best, models_of = comparison.best, comparison.models_of
     systems = {}
@@ -281,7 +294,19 @@ def report_section(report, comparison, *, k, marks=True, foot=()) -> Section:
         f"of {k or 'all'}: of those among the ranking's first {k or 'documents'};",
         "empty: share of queries shown nothing; first k: as many as were best on training rows;",
         f"diff.: nDCG_f of a line less its model, of a model less {best}, paired by query",
+        f"gains: {_gains_in_words(gains)}",
     ]
+    places = {
+        name: f"{min(each)}-{max(each)}" if len(each) > 1 else f"{min(each)}"
+        for name, each in comparison.first_k.items()
+        if each and f"first k ({name})" in report.index
+    }
+    if places:
+        told = ", ".join(f"{name} {each}" for name, each in places.items())
+        notes += textwrap.wrap(f"k of first k: {told}", 100, break_on_hyphens=False)
+    value, own = (report.loc[name].iloc[0] for name in ("nothing", best))
+    if value > own:
+        notes.append(f"Showing nothing has a higher nDCG_f ({value:.3f}) than {best} ({own:.3f}).")
     shorter = {rejects: "false_reject_rate_at_k"}
     named = report.rename(columns=lambda name: shorter.get(name, name.partition("@")[0]))
     records = [{"k": k or None} | record for record in named.reset_index().to_dict("records")]
@@ -289,19 +314,32 @@ def report_section(report, comparison, *, k, marks=True, foot=()) -> Section:
     return Section(report, records, [head, *rows], foot="\n".join(["", *notes, *foot]))
 
 
+def _gains_in_words(gains):
+    """Return the gains of labels in words."""
+    if gains is None:
+        return "the labels themselves"
+    if not isinstance(gains, dict):
+        return str(gains)
+    words = ", ".join(
+        f"{label}={gain:g}" for label, gain in sorted(gains.items(), key=itemgetter(1))
+    )
+    return textwrap.shorten(words, 90, placeholder=" ...")
+
+
 def demo_section(report, comparison, train, test, k) -> Section:
     """Return one model, the answers without its threshold, and what hiding costs."""
     (model,) = comparison.models
+    (first,) = comparison.first_k[model]
     lines = {
         model: "ranked, bad hidden",
         f"everything ({model})": "ranked, all shown",
-        f"first k ({model})": "ranked, first k shown",
+        f"first k ({model})": f"ranked, first {first} shown",
         f"hide below 0 ({model})": "ranked, hidden below 0",
         "nothing": "nothing shown",
-        "generator": "the best possible",
+        "generator": "generator's probabilities",
     }
-    rows = [["", f"nDCG_f@{k}", "bad %", "good hidden %", f"of {k} %", "empty %"]]
-    rows[0] += ["minus 1st", "95 % interval"]
+    rows = [["", f"nDCG_f@{k}", "bad %", "lost %", f"top {k} lost %", "empty %"]]
+    rows[0] += ["diff.", "95 % interval"]
     for name, label in lines.items():
         value, _, *cells = _cells(report.loc[name], f"false_reject_rate@{k}")
         rows.append([label, value, *cells])
@@ -310,9 +348,10 @@ def demo_section(report, comparison, train, test, k) -> Section:
         f"ones. On {test.groups.nunique():,} others:\n"
     )
     foot = (
-        f"bad: of the first {k} that are shown. good hidden: of all good answers, and of those in "
-        f"the first {k}\nof the ranking. minus 1st: nDCG_f less that of the first line. "
-        "More models: --all"
+        "A bad answer counts -1, a good one 1 or 2. "
+        f"bad: of the first {k} shown. lost: good answers hidden;\n"
+        f"top {k}: of those that the model ranks first. "
+        "diff.: nDCG_f less the first line's. More models: --all"
     )
     return Section(report, [], rows, head=head, foot=foot)
 

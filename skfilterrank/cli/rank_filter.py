@@ -141,12 +141,17 @@ def rank_filter(
     if is_best_known:
         value = value_of(comparison.cv_scores[best], chosen)
         foot.append(f"* best by cross-validation on {train}: {value:.3f}")
-    if (certificate := getattr(comparison.models.get(best), "certificate_", None)) is not None:
+    fitted = comparison.models.get(best)
+    if kept := getattr(fitted, "summary_", "").partition("; kept: ")[2]:
+        foot.append(f"{best}, fitted on all of {train}, keeps: {kept}")
+    if (certificate := getattr(fitted, "certificate_", None)) is not None:
         foot.append(in_full(certificate))
     elif cutting.risk:
         foot.append("--save fits the best model on all of TRAIN, and prints its certificate")
     report = comparison.report(tested, k=places, gains=matched)
-    section = work.report_section(report, comparison, k=places, marks=is_best_known, foot=foot)
+    section = work.report_section(
+        report, comparison, k=places, gains=matched, marks=is_best_known, foot=foot
+    )
     print_sections([section], chosen_format(format, out, t.TABLES), out)
 
 

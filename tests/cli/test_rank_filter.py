@@ -40,6 +40,8 @@ def test_the_table_is_all_of_the_output(train):
     assert "labels Ok: " in err
     assert "columns: numeric: f0, f1, f2, f3\n" in err
     assert "columns not used: color\n" in err
+    assert "gains: Bad=-1, Ok=1, Good=2\n" in out
+    assert re.search(r"^k of first k: bce \d+$", out, re.MULTILINE)
     assert "\x1b" not in err  # progress in a log is plain text
 
 
@@ -507,7 +509,7 @@ PARTS = {"everything (m)": "m", "filter-only (m)": "m"}
 
 def report(k, marks=True):
     """Report on two queries, and its text."""
-    found = Comparison(SCORES, PARTS, {}, "m", {})
+    found = Comparison(SCORES, PARTS, {}, "m", {}, {})
     rows = SimpleNamespace(y=LABELS, groups=QUERIES)
     frame = found.report(rows, k=k)
     section = report_section(frame, found, k=k, marks=marks)
@@ -547,6 +549,21 @@ def test_each_column_of_the_report_has_its_value(k):
         assert row["difference"] == pytest.approx(row.iloc[0] - frame.iloc[0, 0]) or not difference
     places = "the 2 places shown" if k else "all that is shown"
     assert f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;" in text
+
+
+def test_notes_say_gains_k_and_where_nothing_is_better():
+    parts = PARTS | {"first k (m)": "m", "first k (other)": "other"}
+    scores = SCORES | dict.fromkeys(("other", "first k (m)", "first k (other)"), SCORES["m"])
+    found = Comparison(scores, parts, {}, "m", {}, {"m": {12, 2, 9}, "other": {4}, "third": {1}})
+    for bad, is_told in ((-0.1, False), (-9.0, True)):
+        gains = {label: label if label >= 0 else bad for label in np.unique(LABELS).tolist()}
+        rows = SimpleNamespace(y=LABELS, groups=QUERIES)
+        frame = found.report(rows, k=2, gains=gains)
+        assert (frame.iloc[:, 0]["nothing"] > frame.iloc[:, 0]["m"]) == is_told
+        foot = report_section(frame, found, k=2, gains=gains).foot.splitlines()
+        assert f"gains: -1={bad:g}, 1=1, 2=2" in foot
+        assert "k of first k: m 2-12, other 4" in foot
+        assert any(line.startswith("Showing nothing has a higher") for line in foot) == is_told
 
 
 def test_without_a_choice_no_model_is_marked():

@@ -126,4 +126,4 @@ def test_folds_do_not_warn_of_filters_that_do_not_pay():
             )
         told = [str(each.message) for each in caught if "not shown to pay" in str(each.message)]
         assert len(told) == refit
-        assert all(each.startswith("bce: filtering is not shown to pay") for each in told)
+        assert all(each.startswith("filtering is not shown to pay for bce: ") for each in told)
