@@ -22,7 +22,8 @@ _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
 _FEATURE = rf"\d{{1,10}}:(?:{_NUMBER})"
 _LINE_PATTERN = re.compile(rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+{_FEATURE}(?!\S))*)\s*", re.ASCII)
 _WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _FEATURE)]
-_DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
+_DOCID = re.compile(r"\bdocid\s*=", re.ASCII)
+_DOCNO_PATTERN = re.compile(rf"{_DOCID.pattern}\s*(\S+)", re.ASCII)
 _WORD = re.compile(r"\S+", re.ASCII)
 # Only ASCII white space, because ids may hold other white space, such as a no-break space.
 _BLANKS = " \t\n\r\f\v"
@@ -73,8 +74,9 @@ def read_letor(
     A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
     Indices may have any order, without repeats; features that are not listed are 0. Blank lines and
     lines that hold only a comment are skipped. The document id is read from ``docid = X`` in the
-    comment. Where no line has that, it is the first word of the comment, as in files of RankLib, if
-    every line has a comment and no query has the same word twice.
+    comment. Where no comment says ``docid =``, it is the first word of the comment, as in files of
+    RankLib, if every line has a comment, some query has several lines, and none the same word
+    twice.
 
     Parameters
     ----------
@@ -169,7 +171,8 @@ def read_letor(
         )
     shape = len(labels), width if n_features is None else n_features
     docnos, comments = (_object_array(itertools.chain.from_iterable(each)) for each in parts[5:])
-    if not any(docnos) and all(comments):
+    # Of a single line of each query, nothing tells whether a word is an id or begins a text.
+    if all(comments) and len(query_codes) < len(comments) and not any(map(_DOCID.search, comments)):
         words = _object_array(_WORD.findall(comment)[0] for comment in comments)
         docnos = words if len({*zip(codes.tolist(), words)}) == len(words) else docnos
     return _LetorData(

@@ -113,11 +113,17 @@ def test_n_features_widens_and_limits():
         (["rambo 7555", "rambo 1370", "x"], ["", "", ""]),  # one word of two documents
         (["7555", "", "x"], ["", "", ""]),
         (["7555", "docid = a", "x"], ["", "a", ""]),
+        (["7555", "docid =", "x"], ["", "", ""]),
     ],
 )
 def test_a_comment_may_begin_with_the_document(comments, docnos):
     lines = [f"1 qid:{qid} 1:1 # {comment}" for qid, comment in zip("112", comments)]
     assert read_letor(io.StringIO("\n".join(lines))).docnos.tolist() == docnos
+
+
+def test_a_text_in_the_only_line_of_a_query_names_no_document():
+    text = "1 qid:1 1:1 # query one\n1 qid:2 1:1 # query two\n"
+    assert read_letor(io.StringIO(text)).docnos.tolist() == ["", ""]
 
 
 FROM_0 = "1 qid:1 1:3 0:2\n0 qid:1 1:4\n"
