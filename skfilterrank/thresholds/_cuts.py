@@ -104,6 +104,10 @@ class Cut:
     def check(self, judged: JudgedScores, caps: Caps) -> None:
         """Raise for judged rows from which nothing can be learned."""
 
+    def wanted_columns(self) -> list | None:
+        """Return the names of the columns besides the score that are read; None means all."""
+        return None
+
     def check_columns(self, more: np.ndarray, names: list) -> np.ndarray:
         """Return the columns that `fit` had; raise if there are others."""
         if more.shape[1] != self.n_more:

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from skfilterrank._files.rows import Rows
-from skfilterrank._lists.checks import check_level_scores
+from skfilterrank._lists.checks import check_level_scores, check_numbers
 from skfilterrank._lists.content import (
     by_content,
     distinct_numbers,
@@ -218,11 +218,13 @@ def unit_of(scores: np.ndarray) -> float:
     return float(np.ldexp(1.0, min(-int(np.frexp(largest)[1]), 1000)))
 
 
-def read_scores(owner: str, scores, n_more: int | None = 0) -> tuple[np.ndarray, np.ndarray, list]:
+def read_scores(
+    owner: str, scores, n_more: int | None = 0, wanted: list | None = None
+) -> tuple[np.ndarray, np.ndarray, list]:
     """Read the score of each row, and other columns with their names.
 
     `owner` is the name of the threshold's class. `n_more` is the largest number of other columns;
-    None means any.
+    None means any. Of these, only the `wanted` ones are read; None means all.
     """
     if isinstance(scores, Rows):
         raise InputError(
@@ -233,10 +235,32 @@ def read_scores(owner: str, scores, n_more: int | None = 0) -> tuple[np.ndarray,
     column = check_level_scores(column, name="scores")
     if column.dtype == bool:
         column = column.astype(np.float64)
+    if wanted is not None:
+        others = [own for name, own in zip(names, others) if name in wanted]
+        names = [name for name in names if name in wanted]
     more = np.empty((len(column), len(others)))
-    for place, (other, own) in enumerate(zip(names, others)):
-        more[:, place] = check_level_scores(own, name=str(other))
+    for place, (name, own) in enumerate(zip(names, others)):
+        more[:, place] = (
+            _feature(own, name) if n_more is None else check_level_scores(own, name=str(name))
+        )
     return column, more, names
+
+
+def _feature(column, name) -> np.ndarray:
+    """Check one number per row, in a column that is no score."""
+    name = f"column {brief(name)} of scores"
+    advice = "Fill or convert it, or choose columns of numbers."
+    try:
+        found = check_numbers(column, name, entry="feature")
+    except InputError as error:
+        raise InputError(f"{error} {advice}") from error
+    is_bad = np.isnan(found) | (found == np.inf)
+    if is_bad.any():
+        raise InputError(
+            f"{name} holds {is_bad.sum()} NaN or +inf, the first at row {is_bad.argmax()}: a "
+            f"feature must be a number. {advice}"
+        )
+    return found
 
 
 def _split_columns(scores, n_more, owner) -> tuple[object, list, list]:

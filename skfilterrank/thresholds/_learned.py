@@ -53,6 +53,10 @@ class ByList(Cut):
         """Raise for a measure without an expected value of each prefix."""
         check_has_prefix_values(parsed, "LearnedThreshold")
 
+    def wanted_columns(self):
+        """Return the chosen columns, and those of `fit` once it has learned."""
+        return self.learner.columns if "learner" in vars(self) else self.columns
+
     def check_columns(self, more, names):
         """Return the columns of `fit`, in its order."""
         return np.column_stack([more[:, :0], *_chosen(more, names, self.learner.columns).values()])

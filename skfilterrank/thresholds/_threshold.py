@@ -188,7 +188,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _read_judged(self, scores, y, groups, *, clusters, query_weight) -> JudgedScores:
         """Check the arguments of :meth:`fit` for rows in memory."""
-        column, more, names_of_more = read_scores(type(self).__name__, scores, self._most_more())
+        column, more, names_of_more = self._read(scores, self._cut_of(0))
         check_one_order(y=y, scores=scores, clusters=clusters)
         groups = self._find_groups(scores, y, groups)
         if groups is None:
@@ -216,6 +216,19 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             names=names,
             unit=name_unit(clusters),
         )
+
+    def _read(self, scores, cut: Cut) -> tuple[np.ndarray, np.ndarray, list]:
+        """Read the score of each row, and the other columns that a cut wants."""
+        wanted = self._wanted_by(cut)
+        return read_scores(type(self).__name__, scores, self._most_more(), wanted)
+
+    def _wanted_by(self, cut: Cut) -> list | None:
+        """Return the names of the other columns; None means all.
+
+        A cut that `keep_if` took in place of the learned one gets the columns of `fit`.
+        """
+        wanted = cut.wanted_columns()
+        return self._cut_of(0).wanted_columns() if wanted is None else wanted
 
     def _fit_rows(self, rows: Rows) -> Self:
         """Fit on :class:`skfilterrank.io.Rows`."""
@@ -483,7 +496,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         groups = find_groups(groups, scores, names=("scores",))
         warn_of_cut_queries(self, groups)
         rows = scores
-        scores, more, names = read_scores(type(self).__name__, scores, self._most_more())
+        scores, more, names = self._read(scores, self.cut_)
         more = self.cut_.check_columns(more, names)
         scores = scores.astype(np.float64, copy=False)
         index = None
@@ -594,7 +607,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
         Nothing is checked or counted, as `predict` has done it.
         """
-        scores, more, names = read_scores(type(self).__name__, scores, self._most_more())
+        scores, more, names = self._read(scores, self.cut_)
         more = self.cut_.check_columns(more, names)
         index = check_groups(groups, n_rows=len(scores))
         passes = self._ordered(scores, more, index, capped=False) > -np.inf

@@ -397,3 +397,32 @@ class TestColumnsOfX:
         cut.fit(scored, y, groups=groups).save(tmp_path / "cut.json")
         found = load_threshold(tmp_path / "cut.json").predict(scored, groups=groups)
         np.testing.assert_array_equal(found, cut.predict(scored, groups=groups))
+
+    @pytest.mark.parametrize("keep_if", [None, "better"])
+    def test_columns_that_are_not_chosen_are_not_read(self, table, keep_if):
+        X, y, groups = table
+        scored = X.rename(columns={"own": "score"})
+        wider = scored.assign(docno="d", gap=np.nan)
+        cut = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3, keep_if=keep_if)
+        found = cut.fit(wider, y, groups=groups).predict(wider, groups=groups)
+        np.testing.assert_array_equal(found, cut.predict(scored, groups=groups))
+        expected = clone(cut).fit(scored, y, groups=groups).predict(scored, groups=groups)
+        np.testing.assert_array_equal(found, expected)
+
+    def test_a_cut_that_was_kept_reads_the_chosen_columns(self, table):
+        rng, groups = np.random.default_rng(0), table[2]
+        scored = pd.DataFrame({"score": rng.normal(size=len(groups)), "level": 0.0, "docno": "d"})
+        cut = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3, keep_if="better")
+        cut.fit(scored, rng.integers(0, 2, len(groups)), groups=groups)
+        assert not hasattr(cut.cut_, "learner")
+        cut.predict(scored, groups=groups)
+
+    @pytest.mark.parametrize(
+        ("values", "told"), [(np.nan, "a feature must be a number"), ("d", "must hold numbers")]
+    )
+    def test_chosen_columns_hold_numbers(self, table, values, told):
+        X, y, groups = table
+        scored = X.rename(columns={"own": "score"}).assign(level=values)
+        cut = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3)
+        with pytest.raises(InputError, match=f"column 'level' of scores .*{told}"):
+            cut.fit(scored, y, groups=groups)
