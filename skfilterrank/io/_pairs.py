@@ -216,7 +216,12 @@ class Table:
             if name == "label" and present & {"score", "rank"}:
                 advice = f"This looks like a run, but judgments were expected: {ORDER}"
             names = " or ".join(map(repr, self._names[name][: 1 if name == "score" else 2]))
-            if name in present:
+            if name in present and self._names[name] is not ROW_NAMES[name]:
+                advice = (
+                    f"columns= is for tables whose columns have other names; here {brief(name)} is "
+                    "there: leave it out of columns=."
+                )
+            elif name in present:
                 names += f" of a run (beside {brief('corpus-id')} it is a label)"
             raise InputError(
                 f"{self.name} has no column {names}; its "

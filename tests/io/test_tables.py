@@ -310,3 +310,12 @@ def test_two_columns_of_one_role_are_refused():
         ValueError, match=r"columns must name each column once, .* where 'q' has tw"
     ):
         read_qrels(io.StringIO("q,label\n1,2\n"), columns={"qid": "q", "docno": "q"})
+
+
+def test_names_of_columns_are_for_tables_with_other_names():
+    message = (
+        r"no column 'q'; its .* columns= is for tables .* here 'qid' is there: leave it out of"
+    )
+    for judgments in ({"1": {"a": 1}}, pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]})):
+        with pytest.raises(ValueError, match=message):
+            read_qrels(judgments, columns={"qid": "q"})
