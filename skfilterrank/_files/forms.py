@@ -349,19 +349,20 @@ def names_of_columns(columns) -> dict:
     return ROW_NAMES | {name: (given,) for name, given in columns.items()}
 
 
-def chosen_column(present, names):
+def chosen_column(present, names, option=None):
     """Return the column of a role as `find_column` does; raise if another column may be meant.
 
-    The first name, ours, is meant where a column has it.
+    The first name, ours, is meant where a column has it. `option` names the column; None is
+    ``columns=``.
     """
     found = find_column(present, names)
     lower = {str(column).lower() for column in present}
     sure = [name for name in names if name in lower - _UNSURE]
     if len(sure) > 1 and sure[0] != names[0]:
+        option = option or f"columns=, such as {{{names[0]!r}: {brief(found)}}}"
         raise InputError(
             f"the columns {brief_list(find_column(present, [name]) for name in sure)} may each be "
-            f"{brief(names[0])}: name one of them by columns=, such as "
-            f"{{{names[0]!r}: {brief(found)}}}, or rename it to {brief(names[0])}."
+            f"{brief(names[0])}: name one of them by {option}, or rename it to {brief(names[0])}."
         )
     return found
 

@@ -15,6 +15,7 @@ from skfilterrank._files.forms import (
     are_several_runs,
     as_table,
     check_no_header,
+    chosen_column,
     errors_of,
     form_of,
     is_frame,
@@ -24,7 +25,7 @@ from skfilterrank._files.forms import (
     read_form,
     read_format,
 )
-from skfilterrank._files.tables import find_column, format_of_name, text_ids
+from skfilterrank._files.tables import format_of_name, text_ids
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank._lists.checks import check_choice, is_finite_number
 from skfilterrank._lists.results import counted
@@ -545,7 +546,8 @@ def read_judged_table(
         "qid", other names that `read_qrels` knows, such as "query_id", are tried.
     label : str or None, default="label"
         Column that holds the labels, as numbers or strings. Missing labels become NaN (unjudged).
-        None is for a table without labels.
+        If there is no column "label", other names that `read_qrels` knows, such as "relevance", are
+        tried, and the column is called "label". None is for a table without labels.
     document : str, default=None
         Column that holds the document id. It becomes the second index level, "docno".
 
@@ -595,11 +597,13 @@ def read_judged_table(
     data = read_bytes(source)
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
-    known = COLUMN_NAMES["qid"] if query == "qid" else [query]
-    kinds = [[each for each in known if each not in (label, document)], [document]]
-    table, line_of = read_format(data, name, kinds, format_of_name(name))
-    table = table.rename(columns={find_column(table.columns, [label]): label})
-    ids = [find_column(table.columns, kinds[0]) or query]
+    queries = COLUMN_NAMES["qid"] if query == "qid" else [query]
+    labels = COLUMN_NAMES["label"] if label == "label" else [label]
+    queries = [each for each in queries if each not in (label, document)]
+    labels = [each for each in labels if each not in (query, document)]
+    table, line_of = read_format(data, name, [queries, [document]], format_of_name(name))
+    table = table.rename(columns={chosen_column(table.columns, labels, "label="): label})
+    ids = [chosen_column(table.columns, queries, "query=") or query]
     ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]

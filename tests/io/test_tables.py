@@ -319,3 +319,15 @@ def test_names_of_columns_are_for_tables_with_other_names():
     for judgments in ({"1": {"a": 1}}, pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]})):
         with pytest.raises(ValueError, match=message):
             read_qrels(judgments, columns={"qid": "q"})
+
+
+def test_labels_have_the_names_that_judgments_have():
+    text = "qid,docno,Relevance,label_of_box\n1,a,2,7\n"
+    table = read(text, document="docno")
+    assert table.to_dict("list") == {"label": [2], "label_of_box": [7]}
+    assert read_qrels(io.StringIO(text))["label"].tolist() == [2]
+    assert read(text, label="Relevance")["Relevance"].tolist() == [2]
+    assert read(text.replace("Relevance", "grade"), query="grade", label="docno").index[0] == "2"
+    message = "'Relevance', 'grade' may each be 'label': name one of them by label=, or rename"
+    with pytest.raises(ValueError, match=message):
+        read(text.replace("label_of_box", "grade"))
