@@ -47,6 +47,7 @@ def safe_indexing(X, rows):
 
 def number_columns(X, names) -> np.ndarray:
     """Take columns of X by name or number, as float64; errors say what is wrong."""
+    X = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
     found = _safe_indexing(X, list(names), axis=1)
     found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
     return found.astype(np.float64)

@@ -134,6 +134,23 @@ def _chosen(more, names, columns) -> dict:
     return {name: more[:, names.index(name)] for name in columns}
 
 
+def _listed(columns) -> list | None:
+    """Return the parameter `columns` as a list of texts and Python integers, or None."""
+    if columns is None:
+        return None
+    found = columns.tolist() if hasattr(columns, "tolist") else columns
+    if isinstance(found, list | tuple):
+        found = [each.item() if isinstance(each, np.generic) else each for each in found]
+        are_names = (isinstance(each, str | int) and not isinstance(each, bool) for each in found)
+        if all(are_names) and SCORE not in found:
+            return found
+    raise InputError(
+        "columns must be a list of names (str) or numbers (int) of columns besides that of the "
+        f"score, {SCORE!r}, got {brief(columns)}. Give a list such as ['length'], and rename a "
+        f"column {SCORE!r}."
+    )
+
+
 class LearnedThreshold(BaseThreshold):
     """A threshold that cuts each list by features of the whole list.
 
@@ -276,28 +293,25 @@ class LearnedThreshold(BaseThreshold):
         self.verbose = verbose
 
     def _cut_of(self, n_more):
-        names = "estimator", "columns", "cv", "random_state", "n_jobs", "verbose"
-        return ByList(*(getattr(self, name) for name in names))
+        given = (getattr(self, name) for name in ("cv", "random_state", "n_jobs", "verbose"))
+        return ByList(self.estimator, _listed(self.columns), *given)
 
     def columns_of(self, X) -> dict:
         """Return the columns of X, by name, that are further features."""
-        if not self.columns:
+        names = self._wanted_by(vars(self).get("cut_", self._cut_of(0)))
+        if not names:
             return {}
         try:
-            return dict(zip(self.columns, number_columns(X, self.columns).T))
+            return dict(zip(names, number_columns(X, names).T))
         except (ValueError, LookupError, TypeError) as error:
             raise InputError(
-                f"columns must name columns of numbers of X, got {brief(self.columns)}: {error}"
+                f"columns must name columns of numbers of X, got {brief(names)}: {error}"
             ) from error
 
     def check_parameters(self) -> None:
         """Raise a ValueError for parameters that are out of range or exclude each other."""
         check_count(self.cv, "cv", 2)
-        if self.columns is not None and (isinstance(self.columns, str) or SCORE in self.columns):
-            raise InputError(
-                "columns must be a list of names of columns besides that of the score, "
-                f"{SCORE!r}, got {brief(self.columns)}. Rename a column of this name."
-            )
+        _listed(self.columns)
         check_random_state(self.random_state)
         check_verbose(self.verbose)
         if self.estimator is not None and not (

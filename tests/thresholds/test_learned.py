@@ -373,7 +373,9 @@ class TestColumnsOfX:
         with pytest.raises(InputError, match="columns must name columns of numbers of X"):
             self.model(columns).fit(X, y, groups=groups)
 
-    @pytest.mark.parametrize("columns", ["level", ["score"]])
+    @pytest.mark.parametrize(
+        "columns", ["level", ["score"], 3, [True, False], np.array(0), {"level"}, [["level"]]]
+    )
     def test_columns_are_a_list_without_the_score(self, columns):
         with pytest.raises(InputError, match="columns must be a list of names"):
             self.model(columns).fit([[1.0], [2.0]], [0, 1], groups=[0, 1])
@@ -426,3 +428,20 @@ class TestColumnsOfX:
         cut = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3)
         with pytest.raises(InputError, match=f"column 'level' of scores .*{told}"):
             cut.fit(scored, y, groups=groups)
+
+    @pytest.mark.parametrize("columns", [np.array([1, 0]), pd.Index([1, 0]), (np.int64(1), 0)])
+    def test_columns_may_be_arrays_and_x_may_be_lists(self, table, columns):
+        X, y, groups = table
+        array = X.to_numpy()
+        model = self.model(columns).fit(array.tolist(), y, groups=groups)
+        assert model.filter_.cut_.learner.columns == [1, 0]
+        expected = self.model([1, 0]).fit(array, y, groups=groups).predict(array, groups=groups)
+        found = model.predict(array.tolist(), groups=groups)
+        np.testing.assert_array_equal(found, expected)
+
+    def test_fitted_columns_are_served_whatever_the_parameter(self, table):
+        X, y, groups = table
+        model = self.model(["level"]).fit(X, y, groups=groups)
+        expected = model.predict(X, groups=groups)
+        model.filter_.set_params(columns=["text"])
+        np.testing.assert_array_equal(model.predict(X, groups=groups), expected)
