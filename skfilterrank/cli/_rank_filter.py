@@ -296,13 +296,13 @@ def report_section(report, comparison, *, k, gains=None, marks=True, foot=()) ->
         f"diff.: nDCG_f of a line less its model, of a model less {best}, paired by query",
         f"gains: {_gains_in_words(gains)}",
     ]
-    places = {
+    numbers = {
         name: f"{min(each)}-{max(each)}" if len(each) > 1 else f"{min(each)}"
         for name, each in comparison.first_k.items()
         if each and f"first k ({name})" in report.index
     }
-    if places:
-        told = ", ".join(f"{name} {each}" for name, each in places.items())
+    if numbers:
+        told = ", ".join(f"{name} {each}" for name, each in numbers.items())
         notes += textwrap.wrap(f"k of first k: {told}", 100, break_on_hyphens=False)
     value, own = (report.loc[name].iloc[0] for name in ("nothing", best))
     if value > own:

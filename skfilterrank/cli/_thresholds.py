@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,7 @@ from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics import evaluate
 
 # Estimators by name for --threshold.
-BY_NAME = {
+BY_NAME: dict[str, Callable[..., thresholds.BaseThreshold]] = {
     "tune": thresholds.TunedThreshold,
     "better": partial(thresholds.TunedThreshold, keep_if="better"),
     "per_query": thresholds.PerQueryThreshold,

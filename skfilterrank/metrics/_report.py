@@ -173,7 +173,9 @@ def _measures(k: int | None) -> list[str]:
 def _check_system(name, what, systems):
     """Raise if `name` is not the name of a system."""
     if not (is_hashable(name) and name in systems):
-        raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(systems)}.")
+        raise InputError(
+            f"{what} {brief(name)} is not one of the systems: {brief_list(list(systems))}."
+        )
 
 
 class _Measuring(NamedTuple):

@@ -90,10 +90,12 @@ def list_embedding_features(question_vectors, answer_vectors, groups=None) -> pd
     questions = _check_vectors(question_vectors, "question_vectors")
     answers = _check_vectors(answer_vectors, "answer_vectors")
     if questions.shape != answers.shape:
+        advice = "Repeat the vector of a question for each of its answers."
+        if len(questions) == len(answers):
+            advice = "Encode questions and answers by the same encoder."
         raise InputError(
             "question_vectors and answer_vectors must have one vector per row, of one number of "
-            f"dimensions, got shapes {questions.shape} and {answers.shape}. Repeat the vector of a "
-            "question for each of its answers."
+            f"dimensions, got shapes {questions.shape} and {answers.shape}. {advice}"
         )
     names = ("question_vectors", "answer_vectors")
     index = check_groups(

@@ -11,6 +11,8 @@ from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.results import Result
 from skfilterrank._lists.sklearn_compat import limit_threads
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import JudgedScores, unit_of
 
 # Fewest queries for a standard error over queries.
@@ -22,6 +24,8 @@ _HALF = 0.5
 _MOST = 10_000
 # Quantiles of the scores that bound the bins of a curve.
 _PLACES = np.arange(1, 100) / 100
+# Labels of more values than this are probably scores, if scores have at most as many.
+_MANY_LABELS = 50
 # Inverse strength of a penalty that only keeps slopes finite.
 _INVERSE_PENALTY = 1e4
 # List means are equal within this share of the spread of the scores.
@@ -143,6 +147,13 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     """
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     scores = check_level_scores(y_score).astype(np.float64, copy=False)
+    n_labels, n_scores = (len(np.unique(each)) for each in (lists.gains, scores))
+    if n_scores <= _MANY_LABELS < n_labels:
+        warn_user(
+            f"y_true has {n_labels} values and y_score {n_scores}, as if they were swapped: labels "
+            "come first, then scores.",
+            DataWarning,
+        )
     no_columns = np.empty((len(scores), 0))
     judged = JudgedScores(
         lists.replace(scores=scores), np.arange(lists.index.n_queries), no_columns, []

@@ -234,11 +234,13 @@ def _compared_sizes(model, sizes) -> list:
         "The best threshold depends on the size of a list: pass whole lists, or fit again on lists "
         "like these"
     ) + {
-        True: f", or use {names}: scores compare between queries.",
-        False: ". Scores do not compare between queries, as ExpectedThreshold needs.",
-        None: ". ExpectedThreshold helps if scores compare between queries (score_comparability), "
-        "which is not known here.",
-    }[None if found is None else found.compares]
+        True: f", or try {names}: scores compare between queries, which often helps them but "
+        "promises no gain.",
+        False: ". Scores do not compare between queries, as ExpectedThreshold needs: FirstK may be "
+        "better.",
+        None: ". ExpectedThreshold may help if scores compare between queries. "
+        + ("" if found is None else found.sentence),
+    }[None if found is None else found.compares].rstrip()
     if hasattr(model, "certificate_"):
         advice = (
             "The guarantee need not hold for such lists: pass lists as in calibration, or "

@@ -359,6 +359,8 @@ class PerQueryThreshold(BaseThreshold):
 
     The regression is fitted on the judged rows of the first 2 k places of each list, including all
     rows that are tied there. Rows with score -inf are ignored. The fit is deterministic.
+    `predict` clips features to the range of the fit, the size of the list too, and does not warn of
+    other sizes.
 
     Examples
     --------

@@ -138,6 +138,8 @@ def _listed(columns) -> list | None:
     """Return the parameter `columns` as a list of texts and Python integers, or None."""
     if columns is None:
         return None
+    if isinstance(columns, str):
+        raise InputError(f'columns must be a list, got {brief(columns)}: write ["{columns}"].')
     found = columns.tolist() if hasattr(columns, "tolist") else columns
     if isinstance(found, list | tuple):
         found = [each.item() if isinstance(each, np.generic) else each for each in found]
@@ -304,8 +306,12 @@ class LearnedThreshold(BaseThreshold):
         try:
             return dict(zip(names, number_columns(X, names).T))
         except (ValueError, LookupError, TypeError) as error:
+            told, own = str(error), list(getattr(X, "columns", ()))
+            unknown = [name for name in names if name not in [*own, *range(len(own))]]
+            if own and unknown:
+                told = f"X has no {brief_list(unknown)}. Its columns are {brief_list(own)}."
             raise InputError(
-                f"columns must name columns of numbers of X, got {brief(names)}: {error}"
+                f"columns must name columns of numbers of X, got {brief(names)}: {told}"
             ) from error
 
     def check_parameters(self) -> None:

@@ -100,7 +100,7 @@ def test_few_queries_and_differences_without_spread():
         ({"baseline": "b"}, "baseline 'b' is not one of the systems: 'a'"),
         ({"confidence_level": 0}, "confidence_level must be a number between 0 and 1.*, got 0"),
         ({"rankings": "a"}, "rankings must be a dict .* got str"),
-        ({"rankings": {"a": "c"}}, "rankings: 'c' is not one of the systems"),
+        ({"rankings": {"a": "c"}}, "rankings: 'c' is not one of the systems: 'a'.$"),
         ({"baseline": {"c": "a"}}, "baseline: 'c' is not one of the systems"),
         ({"k": 0}, "k must be None .* or a positive integer, got"),
     ],

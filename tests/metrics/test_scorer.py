@@ -507,6 +507,7 @@ class TestMaking:
             (("ndcg_f@0",), {}, "cut-off in 'ndcg_f@0' must be a positive whole number"),
             (("ndcg_f@2.5",), {}, "cut-off in 'ndcg_f@2.5' must be"),
             (("qwa@3",), {}, "'qwa' has no cut-off, got 'qwa@3'"),
+            (("false_reject_rate@3",), {}, r"rank_filter_report\(rankings=\) has that"),
             (("ndcg_f",), {"k": 0}, "k must be None"),
             (("ndcg_f@3",), {"k": 5}, "k=5 contradicts the cut-off of 'ndcg_f@3'"),
             (("ndcg_f@3",), {"depth": 5}, "'ndcg_f' has no parameter depth: it takes gains, k, "),

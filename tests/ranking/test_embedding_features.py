@@ -150,7 +150,10 @@ GOOD = np.ones((2, 3))
             "answer_vectors .* in 1 rows, the first at row 1",
         ),
         ((GOOD * np.inf, GOOD, "ab"), "question_vectors must hold finite numbers, got NaN or inf"),
-        ((GOOD[:, :2], GOOD, "ab"), r"got shapes \(2, 2\) and \(2, 3\). Repeat the vector"),
+        (
+            (GOOD[:, :2], GOOD, "ab"),
+            r"got shapes \(2, 2\) and \(2, 3\). Encode .* the same encoder",
+        ),
         ((GOOD[:1], GOOD, "ab"), r"got shapes \(1, 3\) and \(2, 3\). Repeat the vector"),
         ((GOOD[0], GOOD, "ab"), r"question_vectors must hold a vector .* got shape \(3,\)"),
         ((GOOD, ["a text", "another"], "ab"), "answer_vectors must hold a vector"),

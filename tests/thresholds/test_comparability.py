@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     ExpectedThreshold,
@@ -190,6 +190,12 @@ class TestRatio:
         assert "needs 30 clusters of judged queries, got 20." in comparability_of(few).sentence
         # Twice as many queries divide the width by the root of 2, and the curve is less noisy.
         assert 0.5 * widths[1] < widths[0] < 0.72 * widths[1]
+
+    def test_swapped_arguments_are_told(self):
+        with pytest.warns(
+            DataWarning, match="y_true has 2.* values and y_score 2, as if .* swapped"
+        ):
+            score_comparability(LISTS.log_odds, LISTS.y, groups=LISTS.groups)
 
     def test_gains_say_what_is_good(self):
         grades = np.where(LISTS.y > 0, 3, 1)

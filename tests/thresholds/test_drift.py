@@ -172,16 +172,18 @@ class TestListSizes:
     @pytest.mark.parametrize(
         ("compares", "rows", "advice"),
         [
-            (True, 1, "use ExpectedThreshold or LearnedThreshold: scores compare"),
-            (True, 30, "use ExpectedThreshold: scores compare"),
-            (False, 1, "do not compare between queries, as ExpectedThreshold needs"),
-            (None, 1, "ExpectedThreshold helps if scores compare .* not known here"),
+            (True, 1, "try ExpectedThreshold or LearnedThreshold: scores compare.* no gain"),
+            (True, 30, "try ExpectedThreshold: scores compare"),
+            (False, 1, "do not compare between queries, .*: FirstK may be better"),
+            (None, 1, "ExpectedThreshold may help if scores compare.*queries. Finding in words"),
         ],
     )
     def test_the_advice_follows_whether_scores_compare(self, tens, compares, rows, advice):
         model, scores, _ = tens
         model = copy.copy(model)
-        model.comparability_ = replace(model.comparability_, compares=compares)
+        model.comparability_ = replace(
+            model.comparability_, compares=compares, sentence="Finding in words."
+        )
         groups = np.repeat(np.arange(30), rows)
         with pytest.warns(DataWarning, match=f"lists like these.*{advice}"):
             model.predict(np.resize(scores, len(groups)), groups=groups)
