@@ -171,7 +171,7 @@ def read_letor(
         )
     shape = len(labels), width if n_features is None else n_features
     docnos, comments = (_object_array(itertools.chain.from_iterable(each)) for each in parts[5:])
-    # Of a single line of each query, nothing tells whether a word is an id or begins a text.
+    # If each query has a single line, nothing tells whether a word is an id or begins a text.
     if all(comments) and len(query_codes) < len(comments) and not any(map(_DOCID.search, comments)):
         words = _object_array(_WORD.findall(comment)[0] for comment in comments)
         docnos = words if len({*zip(codes.tolist(), words)}) == len(words) else docnos

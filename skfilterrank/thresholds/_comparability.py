@@ -177,7 +177,8 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     bins = np.searchsorted(edges, scores, side="right")
     # Sums must not depend on the order of the rows of a list.
     order = np.argsort(2 * (codes * (len(edges) + 1) + bins) + good, kind="stable")
-    good, scores, codes, bins, known = (each[order] for each in (good, scores, codes, bins, known))
+    good, scores, codes = good[order], scores[order], codes[order]
+    bins, known = bins[order], known[order]
     all_sizes, n = np.bincount(codes), len(queries)
     found = {"ratio": np.nan, "lower": -np.inf, "upper": np.inf, "spread": np.nan}
 
@@ -194,7 +195,7 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     deviations = scores * unit_of(scores)
     deviations -= deviations.mean()
     means, list_odds = (np.bincount(codes, each) / all_sizes for each in (deviations, odds))
-    odds, levels, good, codes = (each[known] for each in (odds, levels, good, codes))
+    odds, levels, good, codes = odds[known], levels[known], good[known], codes[known]
     sizes = np.bincount(codes)
     if not 0 < good.mean() < 1 or np.ptp(odds) == 0:
         return result(None, f"{cannot}: no score tells good documents from others.")
