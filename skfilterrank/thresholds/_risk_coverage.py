@@ -125,10 +125,12 @@ def risk_coverage_curve(
     --------
     TunedThreshold : Shows nothing where all scores are below the threshold.
 
-    Notes ----- The highest score and the area follow [1]_. Let A be the area under
-    `answered_values` as a function of the number of answers. Let A_0 be its value for a random
-    order, and A_1 for the order by the values themselves. Then `area` is ``(A - A_0) / (A_1 -
-    A_0)``. Queries with tied confidences share their mean value.
+    Notes
+    -----
+    The highest score and the area follow [1]_. Let A be the area under `answered_values` as a
+    function of the number of answers. Let A_0 be its value for a random order, and A_1 for the
+    order by the values themselves. Then `area` is ``(A - A_0) / (A_1 - A_0)``. Queries with tied
+    confidences share their mean value.
 
     References
     ----------
