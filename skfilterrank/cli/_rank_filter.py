@@ -20,7 +20,12 @@ from skfilterrank._lists.content import by_content, hash_rows, query_folds
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import printable, progress_bar, warn_user, with_warnings
+from skfilterrank._lists.words import (
+    printable,
+    progress_bar,
+    repeat_warnings,
+    with_warnings,
+)
 from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import rank_filter_report
@@ -191,9 +196,9 @@ def _fit(models, name, train, bar, part="all rows"):
     _, warned = with_warnings(
         partial(model.fit, train.X, label_array(train.y), groups=train.groups)
     )
-    for text, category in warned:
-        # Other warnings are about the rows, and said once for all models.
-        warn_user(text.replace(NOT_SHOWN_TO_PAY, f"{NOT_SHOWN_TO_PAY} for {name}"), category)
+    # Other warnings are about the rows, and said once for all models.
+    of_model = f"{NOT_SHOWN_TO_PAY} for {name}"
+    repeat_warnings((text.replace(NOT_SHOWN_TO_PAY, of_model), each) for text, each in warned)
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate

@@ -180,6 +180,7 @@ def demo(
     --------
     skfilterrank demo --n-queries 500
     """
+    import io
     import warnings
 
     import numpy as np
@@ -233,9 +234,13 @@ def demo(
         section = demo_section(report, comparison, train, test, _K)
     if plot is not None:
         # Before the table, as a closed pipe must not lose the picture.
+        from skfilterrank._files.files import open_replacing
         from skfilterrank.plot import ThresholdCurveDisplay
 
-        drawn = ThresholdCurveDisplay.from_estimator(comparison.models[best])
-        drawn.figure_.savefig(plot, dpi=150)
+        figure = ThresholdCurveDisplay.from_estimator(comparison.models[best]).figure_
+        drawn = io.BytesIO()
+        figure.savefig(drawn, dpi=150, format=plot.rpartition(".")[2])
+        with open_replacing(plot) as handle:
+            handle.write(drawn.getvalue())
         tell(f"picture: {plot}")
     print_sections([section], "table", None)

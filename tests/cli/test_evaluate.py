@@ -54,7 +54,7 @@ def test_a_folder_stands_for_its_files(run, files, evaluate):
     assert evaluate(runs=["runs"]) == evaluate(runs=["runs/good.txt", "runs/short.run"])
     out = str(files / "runs" / "good.txt")
     code, _, err = run("compare", "qrels.txt", "runs", "-m", "ap", "--html", out)
-    assert (code, "is the same file as QRELS RUN" in err) == (2, True)
+    assert (code, "is the same file as RUN" in err) == (2, True)
     code, _, err = run("evaluate", "qrels.txt", "none", "-m", "ap")
     assert (code, "none: no files in this folder" in err) == (2, True)
 
