@@ -13,6 +13,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 DEFAULT_DATA = Path.home() / "skfilterrank_data"
+# Columns of SemEval's forum answers, as make_text_features takes them.
+FORUM_COLUMNS = {
+    "document": "comment",
+    "query_text": ["question_subject", "question_body"],
+    "same": [("user", "question_user")],
+    "numeric": ["position"],
+    "query": "qid",
+    "order": "position",
+}
 
 
 def arguments(description, parts=(), /, **options):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from _common import FORUM_COLUMNS
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
@@ -163,15 +164,7 @@ class Semeval:
 
         So the text is as new to a fold's model as the held-out text is to the refitted one.
         """
-        columns = {
-            "document": "comment",
-            "query_text": ["question_subject", "question_body"],
-            "same": [("user", "question_user")],
-            "numeric": ["position"],
-            "categorical": ["question_category"],
-            "query": "qid",
-            "order": "position",
-        }
+        columns = FORUM_COLUMNS | {"categorical": ["question_category"]}
         forms = (
             make_text_features(**columns, output=form, random_state=0)
             for form in ("sparse", "dense")

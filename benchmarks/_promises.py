@@ -5,6 +5,7 @@ Shared by the parts of promises.py, and by monitor_delays.py.
 
 import numpy as np
 import pandas as pd
+from _common import FORUM_COLUMNS
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 
@@ -96,16 +97,8 @@ def semeval(folder):
     )
     X, labels = table.drop(columns="label").reset_index(), table["label"].to_numpy()
     gains = as_gains(labels, {"Bad": -1, "PotentiallyUseful": 1, "Good": 2})
-    columns = {
-        "document": "comment",
-        "query_text": ["question_subject", "question_body"],
-        "same": [("user", "question_user")],
-        "numeric": ["position"],
-        "query": "qid",
-        "order": "position",
-    }
     model = make_ranker(
-        "bce", learner="linear", features=make_text_features(**columns), random_state=0
+        "bce", learner="linear", features=make_text_features(**FORUM_COLUMNS), random_state=0
     )
     scores = np.empty(len(X))
     for train, test in GroupKFold(5, shuffle=True, random_state=0).split(X, groups=X["qid"]):

@@ -7,10 +7,10 @@ dev, k = 3). Nothing is tuned on the test queries.
 import time
 
 import numpy as np
-from _common import arguments, write_report
+from _common import FORUM_COLUMNS, arguments, write_report
 from lightgbm import LGBMRanker, LGBMRegressor
 from scipy.special import expit
-from semeval_main_job import COLUMNS, read
+from semeval_main_job import read
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.pipeline import make_pipeline
 
@@ -61,7 +61,7 @@ def mq2007(data):
 def semeval(data):
     """Training rows, test rows, gains and k; features are computed once."""
     folder = data / "semeval2016-cqa"
-    features = make_text_features(**COLUMNS, output="dense", random_state=0)
+    features = make_text_features(**FORUM_COLUMNS, output="dense", random_state=0)
     X, y, groups = read(folder / "train-part2.jsonl.gz")
     X_dev, y_dev, groups_dev = read(folder / "dev.jsonl.gz")
     train = make_pipeline(features).fit(X)

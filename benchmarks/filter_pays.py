@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from _common import arguments, write_report
+from _common import FORUM_COLUMNS, arguments, write_report
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn.model_selection import GroupKFold
 
@@ -37,14 +37,6 @@ K = 10
 MEASURE = f"ndcg_f@{K}"
 PRICES = (0.2, 1, 10)
 LIGHTGBM = {"n_estimators": 50, "num_leaves": 7, "colsample_bytree": 0.5}
-TEXT_COLUMNS = {
-    "document": "comment",
-    "query_text": ["question_subject", "question_body"],
-    "same": [("user", "question_user")],
-    "numeric": ["position"],
-    "query": "qid",
-    "order": "position",
-}
 FORUM_LABELS = {"Bad": -1, "PotentiallyUseful": 1, "Good": 2}
 # Standard errors by which a threshold must beat the best answer to be kept.
 RULES = {"kept at -1 error": -1, "kept at 0": 0, "kept at 1 error": 1, "kept at 2 errors": 2}
@@ -103,7 +95,7 @@ def forum(data, seed):
     ]
     parts.append(pd.read_json(data / "semeval2015-cqa" / "dev.jsonl.gz", lines=True))
     labels.append(parts[2].pop("label").to_numpy())
-    features = make_text_features(**TEXT_COLUMNS, output="dense", random_state=seed)
+    features = make_text_features(**FORUM_COLUMNS, output="dense", random_state=seed)
     features.fit(parts[0])
     return [
         (

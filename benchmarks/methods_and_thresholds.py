@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from _common import arguments, write_report
-from semeval_main_job import COLUMNS, read
+from _common import FORUM_COLUMNS, arguments, write_report
+from semeval_main_job import read
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -104,7 +104,7 @@ def methods():
 def numbers(seen, *others):
     """Standardised features of some texts, fitted to those of `seen`."""
     features = make_pipeline(
-        make_text_features(**COLUMNS, output="dense", random_state=0), StandardScaler()
+        make_text_features(**FORUM_COLUMNS, output="dense", random_state=0), StandardScaler()
     )
     features.fit(seen)
     return [features.transform(texts) for texts in others]

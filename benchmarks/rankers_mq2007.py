@@ -13,10 +13,10 @@ import time
 
 import lightgbm as lgb
 import numpy as np
-from _common import best_time, run_parts, write_report
+from _common import FORUM_COLUMNS, best_time, run_parts, write_report
 from _letor_methods import load_parts
 from scipy import stats
-from semeval_main_job import COLUMNS, read
+from semeval_main_job import read
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
@@ -334,7 +334,7 @@ def measured(make, train, dev):
 def forum_data(folder):
     """Standardized features, labels and questions of the two parts."""
     parts = [read(folder / f"{name}.jsonl.gz") for name in ("train-part2", "dev")]
-    features = make_text_features(**COLUMNS, output="dense", random_state=0).fit(parts[0][0])
+    features = make_text_features(**FORUM_COLUMNS, output="dense", random_state=0).fit(parts[0][0])
     matrices = [features.transform(part[0]) for part in parts]
     scaler = StandardScaler().fit(matrices[0])
     return [

@@ -18,7 +18,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from _common import run_parts, write_report
+from _common import FORUM_COLUMNS, run_parts, write_report
 from _held_out_scores import Semeval, markdown
 from lightgbm import LGBMClassifier, LGBMRanker
 from sklearn.base import clone
@@ -102,12 +102,7 @@ def served(rule, measure, gains, train, test):
 def forum(options):
     """Features, labels and queries of threads of ten (2016) and of 1 to 60 answers (2015)."""
     texts = make_text_features(
-        document="comment",
-        query_text=["question_subject", "question_body"],
-        same=[("user", "question_user")],
-        numeric=["position"],
-        query="qid",
-        order="position",
+        **FORUM_COLUMNS,
         output="dense",
         random_state=0,
     )

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _common import HERE, arguments, write_report
+from _common import FORUM_COLUMNS, HERE, arguments, write_report
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import StandardScaler
 
@@ -37,14 +37,6 @@ from skfilterrank.ranking._make_ranker import SharedFeatures
 
 # Price of a bad answer, and places: the whole thread, or its first three.
 SETTINGS = ((1, 10), (10, 10), (10, 3))
-COLUMNS = {
-    "document": "comment",
-    "query_text": ["question_subject", "question_body"],
-    "same": [("user", "question_user")],
-    "numeric": ["position"],
-    "query": "qid",
-    "order": "position",
-}
 NOTES = """
 "words" are the features of make_text_features. "lists" are the 16 columns of
 list_embedding_features for questions (subject and body) and answers. "vectors" adds the answer's
@@ -131,7 +123,7 @@ def systems(parts, vectors):
         products = question * answer * np.sqrt(answer.shape[1])
         given = pd.DataFrame(np.hstack([answer, products]), part.index).add_prefix("vector_")
         tables[name] = pd.concat([part, found, given], axis=1)
-    words = [*COLUMNS["query_text"], *COLUMNS["same"][0], "comment", "qid", "position"]
+    words = [*FORUM_COLUMNS["query_text"], *FORUM_COLUMNS["same"][0], "comment", "qid", "position"]
     more = {"words": {}, "words and lists": {"lists": columns}}
     more["words, lists and vectors"] = {"lists": columns, "vectors": list(given)}
     made = {
@@ -145,7 +137,7 @@ def features_of(kind, words, added):
     """Return features of words beside the columns of lists and, for linear models, of vectors."""
     dense = {"output": "dense", "random_state": 0} if kind == "trees" else {}
     # Computed once for all systems.
-    of_words = SharedFeatures(make_text_features(**COLUMNS, **dense))
+    of_words = SharedFeatures(make_text_features(**FORUM_COLUMNS, **dense))
     scaled = {"lists": StandardScaler(), "vectors": "passthrough"}
     parts = [
         (name, scaled[name], names) for name, names in added.items() if name == "lists" or not dense

@@ -14,7 +14,7 @@ train-part2), and, where scores are gains, hiding what is below 0.
 import time
 
 import numpy as np
-from _common import run_parts, write_report
+from _common import FORUM_COLUMNS, run_parts, write_report
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
@@ -47,14 +47,6 @@ used the default, and gave 0.779 to 0.792 (Bad = -1) and 0.876 to 0.892 (Bad = -
 between, gamma of lambdarank+bce went from 1 to 3 by cross-validation on train-part2, which hardly
 tells 0.3 to 100 apart.
 """
-COLUMNS = {
-    "document": "comment",
-    "query_text": ["question_subject", "question_body"],
-    "same": [("user", "question_user")],
-    "numeric": ["position"],
-    "query": "qid",
-    "order": "position",
-}
 
 
 def read(path):
@@ -73,8 +65,8 @@ def compare(train, dev, k, gains, learner, seeds=()):
         for split in GroupKFold(5, shuffle=True, random_state=seed).split(X, groups=X["qid"])
     ]
     features = {
-        "linear": make_text_features(**COLUMNS),
-        "trees": make_text_features(**COLUMNS, output="dense", random_state=0),
+        "linear": make_text_features(**FORUM_COLUMNS),
+        "trees": make_text_features(**FORUM_COLUMNS, output="dense", random_state=0),
     }
     how = {"gains": gains, "measure": f"ndcg_f@{k}"}
     scores, baseline, rankings, tuned, seconds = {}, {}, {}, {}, {}

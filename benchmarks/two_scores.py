@@ -14,7 +14,7 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from _common import RESULTS, run_parts, write_report
+from _common import FORUM_COLUMNS, RESULTS, run_parts, write_report
 from lightgbm import LGBMClassifier, LGBMRanker
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
@@ -123,14 +123,7 @@ def semeval(options, seed):
     y = data.target.to_numpy()
     y = pd.Series(y).map({"Bad": -1.0, "PotentiallyUseful": 1.0, "Good": 2.0}).to_numpy()
     g = pd.factorize(data.target.index.get_level_values(0))[0]
-    features = make_text_features(
-        document="comment",
-        query_text=["question_subject", "question_body"],
-        same=[("user", "question_user")],
-        numeric=["position"],
-        query="qid",
-        order="position",
-    )
+    features = make_text_features(**FORUM_COLUMNS)
     folds = GroupKFold(5)
     order = cross_val_predict(
         make_pipeline(features, StandardScaler(with_mean=False), Ridge(100.0)),
