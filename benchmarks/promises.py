@@ -1,4 +1,4 @@
-"""Do promises and the guarantee of CertifiedThreshold hold, how tight are they, and at what price?
+"""Do certificates hold, how tight are they, and at what price?
 
     python benchmarks/promises.py [validity] [risk] [--data DATA] [--repeats 500] [--cache DIR]
 

@@ -178,7 +178,7 @@ def _scale(data, fitted, rows, score_gains):
     return mean, deviation if deviation > mean_tolerance(scores) else 0.0
 
 
-# Share of the queries that a threshold with a guarantee is calibrated on.
+# Share of the queries that a certified threshold is calibrated on.
 CALIBRATION_SHARE = 0.3
 DEFAULT_FOLDS = 5
 # Number of rows that suffices for a mean and a standard deviation of scores.

@@ -130,7 +130,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     threshold_curve_ : ThresholdCurve
         The measure at every threshold, over all out-of-fold scores.
     certificate_ : RiskCertificate
-        The guarantee of a CertifiedThreshold; `str` gives it in words.
+        The certificate of a CertifiedThreshold; `str` gives it in words.
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold, negated where lower is
         better. It is optimistic for new queries where the threshold was chosen on these scores.
@@ -138,9 +138,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         The measure of held-out queries by the threshold and by answers that need none, with paired
         differences and intervals, as in :class:`skfilterrank.thresholds.TunedThreshold`; "hide
         below 0" is among them if the estimator is a regressor of the gain. `fit` warns unless the
-        threshold is better than each of the others by a standard error of the difference. Not set
-        with a
-        CertifiedThreshold, nor where `threshold` is None, a number or a FixedThreshold.
+        threshold beats everything, nothing and the first k by a standard error of the difference,
+        or equals the best of them for every query. Not set with a CertifiedThreshold, nor where
+        `threshold` is None, a number or a FixedThreshold.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, and the
         values of `held_out_`, as in :class:`skfilterrank.thresholds.TunedThreshold`; with "better"
@@ -168,7 +168,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     See Also
     --------
     skfilterrank.thresholds.TunedThreshold : The threshold alone, for scores from anywhere.
-    skfilterrank.thresholds.CertifiedThreshold : The threshold with a guarantee.
+    skfilterrank.thresholds.CertifiedThreshold : The threshold with a certificate.
     skfilterrank.metrics.make_ranking_scorer : Scorers for GridSearchCV.
 
     Notes

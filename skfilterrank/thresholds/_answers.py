@@ -136,10 +136,13 @@ def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
     }[answer if answer == BELOW else answer.partition(" ")[0]][inside]
     told = "hiding what is below 0" if answer == BELOW else f"showing {answer}"
     keep = "threshold='better'" if inside else "keep_if='better'"
+    advice = f"Use {use}, or {keep} to take the highest, or judge more queries."
+    if own["value"] > best["value"]:
+        advice = "It is higher by less than one standard error: keep it, or judge more queries."
     warn_user(
         f"{NOT_SHOWN_TO_PAY}: held-out queries score {own['value']:.4f} with it and "
         f"{best['value']:.4f} by {told} (standard error of the difference "
-        f"{best['error']:.4f}). Use {use}, or {keep} to take the highest, or judge more queries.",
+        f"{best['error']:.4f}). {advice}",
         FitWarning,
     )
 

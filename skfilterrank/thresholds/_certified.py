@@ -22,7 +22,7 @@ from skfilterrank.thresholds._two_scores import ByRatio
 
 
 class CertifiedThreshold(RuledThreshold):
-    """The best threshold on the score at which risks on new queries are kept, with a guarantee.
+    """The best threshold on the score at which risks on new queries are kept, with a certificate.
 
     Over repeated draws of the calibration queries, every risk on new queries is at most its level
     with a probability of at least `confidence_level`. Nothing is assumed about the model or its
@@ -45,7 +45,7 @@ class CertifiedThreshold(RuledThreshold):
         bets, which certify less, even where all losses are 0 or 1: the data cannot tell that no
         other loss will come. Among documents of equal score, the documents of lowest gain count as
         shown first. Give the lowest `gains` to the documents that the loss counts as worst;
-        otherwise the order of rows may break the guarantee.
+        otherwise the order of rows may break the certificate.
     among : {"all", "answered"}, default="all"
         Queries that each risk is a mean over. "all": a query that is shown nothing counts as one
         without a forbidden document, so that showing little keeps such a risk low. "answered": the
@@ -72,7 +72,7 @@ class CertifiedThreshold(RuledThreshold):
     threshold_ : float
         Rows with ``score >= threshold_`` are shown, up to the cap.
     certificate_ : RiskCertificate
-        The guarantee; its `str` states it in words.
+        The certificate; its `str` states it in words.
     threshold_curve_ : ThresholdCurve
         The measure at every threshold.
     best_score_ : float
@@ -84,9 +84,9 @@ class CertifiedThreshold(RuledThreshold):
 
     See Also
     --------
-    TunedThreshold : The optimal threshold, without a guarantee.
-    risk_certificate : The guarantee of a given threshold.
-    RiskMonitor : Watches whether the guarantee still holds.
+    TunedThreshold : The optimal threshold, without a certificate.
+    risk_certificate : The certificate of a given threshold.
+    RiskMonitor : Watches whether the certificate still holds.
 
     Notes
     -----
@@ -139,12 +139,12 @@ class CertifiedThreshold(RuledThreshold):
     labels. Both hold for any number of queries.
 
     Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
-    risk and at the end of a list. The guarantee therefore holds for any order of rows, in
+    risk and at the end of a list. The certificate therefore holds for any order of rows, in
     calibration and later. For a loss of your own this is true only if documents of the lowest gain
     lose most.
 
-    Documents behind the cut-off of a risk are not covered. The guarantee is therefore for lists of
-    at most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
+    Documents behind the cut-off of a risk are not covered. So the certificate is for lists of at
+    most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
     risks. Each risk is tested on lists that end there. "false_reject_rate" and "empty_list_rate"
     have no cut-off, but a good document behind the last shown place counts as hidden. `predict`
     shows no more than that.

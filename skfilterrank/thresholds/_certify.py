@@ -49,7 +49,7 @@ class RiskTest:
     confidence : float
         Confidence of this test.
     sure : str
-        The guarantee of all tests together, in words.
+        The certificate of all tests together, in words.
     most : int or None
         Largest number of shown documents of a query.
     counted : CountedQueries or None

@@ -150,7 +150,7 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     n_labels, n_scores = (len(np.unique(each)) for each in (lists.gains, scores))
     if n_scores <= _MANY_LABELS < n_labels:
         warn_user(
-            f"y_true has {n_labels} values and y_score {n_scores}, as if they were swapped: labels "
+            f"y_true has {n_labels} values and y_score {n_scores}. If they are swapped: labels "
             "come first, then scores.",
             DataWarning,
         )
@@ -189,7 +189,7 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     units = judged.clusters[queries]
     if (n_units := len(np.unique(units))) < _ENOUGH:
         needed = "judged queries" if judged.unit is None else "clusters of judged queries"
-        return result(None, f"{cannot}: that needs {_ENOUGH} {needed}, got {n_units}.")
+        return result(None, f"{cannot}: that needs {_ENOUGH} {needed}, got {n_units}: judge more.")
     of_list, n_folds = judged.deal_folds()
     odds, levels = _held_out_curve(bins, good, of_list[queries][codes], n_folds, known)
     deviations = scores * unit_of(scores)
@@ -210,6 +210,8 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
             "scores were normalised within each list.",
         )
     terms = np.column_stack([odds - list_odds[codes], list_odds[codes]])
+    if np.abs(terms[:, 0]).max() <= _ROUNDING * np.abs(odds).max():
+        return result(None, f"{cannot}: all documents of a list have one score.")
     found["ratio"], found["lower"], found["upper"] = _ratio(
         terms, good, 1.0 / sizes[codes], units[codes]
     )
@@ -272,4 +274,6 @@ def _ratio(terms, good, weights, units):
     if square <= 0 or within <= 0 or root < 0:
         return np.nan, -np.inf, np.inf
     low, high = (product - np.sqrt(root)) / square, (product + np.sqrt(root)) / square
+    if not low <= between / within <= high:  # a slope of nearly 0 within lists, rounded
+        return np.nan, -np.inf, np.inf
     return float(between / within), float(low), float(high)

@@ -234,16 +234,15 @@ def _compared_sizes(model, sizes) -> list:
         "The best threshold depends on the size of a list: pass whole lists, or fit again on lists "
         "like these"
     ) + {
-        True: f", or try {names}: scores compare between queries, which often helps them but "
-        "promises no gain.",
-        False: ". Scores do not compare between queries, as ExpectedThreshold needs: FirstK may be "
-        "better.",
+        True: f". Scores compare between queries, so that {names} may be better.",
+        False: ". ExpectedThreshold needs scores that compare between queries, and these do not. "
+        "Compare with FirstK on judged queries.",
         None: ". ExpectedThreshold may help if scores compare between queries. "
         + ("" if found is None else found.sentence),
     }[None if found is None else found.compares].rstrip()
     if hasattr(model, "certificate_"):
         advice = (
-            "The guarantee need not hold for such lists: pass lists as in calibration, or "
+            "The certificate need not hold for such lists: pass lists as in calibration, or "
             "calibrate again on judged queries with lists like these."
         )
     return [

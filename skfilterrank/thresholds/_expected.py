@@ -188,7 +188,7 @@ class ExpectedThreshold(BaseThreshold):
         if found is not None and found.compares is False:
             warn_user(
                 f"{found.sentence} ExpectedThreshold takes a score to mean the same in every list: "
-                "use LearnedThreshold or FirstK.",
+                "compare its held_out_ with those of FirstK and LearnedThreshold.",
                 FitWarning,
             )
         return self

@@ -1,4 +1,4 @@
-"""Monitors of risks on a stream of judged queries; their guarantee holds at any time."""
+"""Monitors of risks on a stream of judged queries; their bound holds at any time."""
 
 import os
 from datetime import date, timedelta
@@ -101,7 +101,7 @@ class RiskMonitor:
     statistic, an e-detector [1]_. While the risk is kept, the capital minus the number of queries
     does not grow in expectation. So the mean number of queries until it reaches
     `queries_per_false_alarm` is at least this number. With several risks, the limit for each is
-    multiplied by the number of risks. The guarantee is about the mean: single alarms may come
+    multiplied by the number of risks. This number is a mean: single alarms may come
     earlier. After :meth:`reset` the count starts again.
 
     Each stake is divided among 24 bets of different size. The interval contains the levels that are
@@ -120,7 +120,7 @@ class RiskMonitor:
     labels that show nothing, the same share is left out as of those that show something. So the
     rates are about all queries if those with labels are like a random draw of what is shown.
 
-    The guarantee needs a risk that is at most its level given all queries before. Near-copies of
+    This needs a risk that is at most its level given all queries before. Near-copies of
     one query, or the queries of one user, break this: a loss of one announces the losses of the
     next, and a false alarm is then far more frequent than stated. ``update(..., clusters=)`` makes
     the cluster the unit. Its loss is the mean of its queries' losses, as in the certificate; among
@@ -387,7 +387,7 @@ class RiskMonitor:
     def reset(self) -> None:
         """Restart the monitor, for example after the cause of an alarm was removed.
 
-        Losses and alarms are cleared, and the guarantee starts again. The ids of counted queries
+        Losses and alarms are cleared, and the test starts again. The ids of counted queries
         and clusters are kept, so that none is counted twice.
 
         Examples

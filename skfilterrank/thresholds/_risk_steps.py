@@ -1,4 +1,4 @@
-"""Losses of queries and of units of a guarantee at every threshold."""
+"""Losses of queries and of units of a certificate at every threshold."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -172,7 +172,7 @@ def _check_losses(values, parsed, binary) -> None:
 
 @dataclass(frozen=True)
 class Units:
-    """Independent units of a guarantee, with the level at which each query is first answered.
+    """Independent units of a certificate, with the level at which each query is first answered.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class Units:
         return cls(answer_at, clusters, name)
 
     def of_risk(self, steps: Steps, risk) -> Steps:
-        """Return the losses of the units of a guarantee, computed from the losses of queries.
+        """Return the losses of the units of a certificate, computed from the losses of queries.
 
         Among answered queries the risk is E[A (L - level)] <= 0, where A is 1 for a query that
         shows something. With the level in place of the loss of every other query, this says that

@@ -304,7 +304,7 @@ def find_unjudged(
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
             f"{len(found):,} of the {n_counted:,} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
-            "the guarantee need not hold for queries that are judged completely. Judge these "
+            "the certificate need not hold for queries that are judged completely. Judge these "
             "documents, or to be careful give them the worse label: a forbidden one, or for "
             "false_reject_rate a good one.",
             DataWarning,

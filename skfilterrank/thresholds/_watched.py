@@ -160,8 +160,8 @@ class RiskStatus(Result):
         "upper", a confidence interval that holds at all times at once; "evidence", the highest test
         statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
         "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
-        not 0, the rates and the guarantee are about such labels. With clusters, numbers of queries
-        are numbers of clusters.
+        not 0, the rates and the certificate are about such labels. With clusters, numbers of
+        queries are numbers of clusters.
     confidence_level : float
         Probability that an interval contains the risk at all times.
     queries_per_false_alarm : int
@@ -177,8 +177,8 @@ class RiskStatus(Result):
     unit: str | None = None
 
     @property
-    def guarantee(self) -> str:
-        """Guarantee against false alarms, in words."""
+    def bound_in_words(self) -> str:
+        """Bound on false alarms, in words."""
         return (
             f"While the risks are kept, {self._count(self.queries_per_false_alarm)} or more come "
             "before an alarm on average."
@@ -250,9 +250,9 @@ class RiskStatus(Result):
         if self._n_machine:
             text += (
                 f" Machines gave {counted(self._n_machine, 'label')} of these queries: the rates "
-                "and the guarantee are those of such labels, and not of people's."
+                "and the certificate are those of such labels, and not of people's."
             )
-        return f"{text} {self.guarantee} {self.advice}".rstrip()
+        return f"{text} {self.bound_in_words} {self.advice}".rstrip()
 
     def _table(self) -> None:
         return None

@@ -73,7 +73,7 @@ def test_labels_of_a_machine_are_told_of_in_output_and_state(run, days):
     Path("tuesday.qrels").write_text("".join(marked))
     code, out, err = look(run, "tuesday", "--predicted", "use")
     assert code == 0, err
-    told = f"Machines gave {len(marked)} labels of these queries: the rates and the guarantee"
+    told = f"Machines gave {len(marked)} labels of these queries: the rates and the certificate"
     assert told in out
     status = RiskMonitor.load("filter.monitor.json").status
     assert status.rates["n_machine"].tolist() == [len(marked)]

@@ -187,13 +187,16 @@ class TestRatio:
             clusters=users[groups < 40] // 2,
             query_weight=None,
         )
-        assert "needs 30 clusters of judged queries, got 20." in comparability_of(few).sentence
+        assert (
+            "needs 30 clusters of judged queries, got 20: judge more."
+            in comparability_of(few).sentence
+        )
         # Twice as many queries divide the width by the root of 2, and the curve is less noisy.
         assert 0.5 * widths[1] < widths[0] < 0.72 * widths[1]
 
     def test_swapped_arguments_are_told(self):
         with pytest.warns(
-            DataWarning, match="y_true has 2.* values and y_score 2, as if .* swapped"
+            DataWarning, match="y_true has 2.* values and y_score 2. If they are swapped"
         ):
             score_comparability(LISTS.log_odds, LISTS.y, groups=LISTS.groups)
 
@@ -219,7 +222,7 @@ class TestThresholds:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FitWarning)
             ExpectedThreshold("f").fit(LISTS.log_odds, LISTS.y, groups=LISTS.groups)
-        with pytest.warns(FitWarning, match="Scores do not compare .* LearnedThreshold or FirstK"):
+        with pytest.warns(FitWarning, match="Scores do not compare .* those of FirstK and Learned"):
             ExpectedThreshold("f").fit(SHIFTED, LISTS.y, groups=LISTS.groups)
 
     def test_without_queries_nothing_is_compared(self):
@@ -232,3 +235,14 @@ class TestThresholds:
         model = RankAndFilter(LogisticRegression()).fit(X, LISTS.y, groups=LISTS.groups)
         assert model.comparability_.compares is True
         assert model.comparability_ is model.filter_.comparability_
+
+
+def test_equal_scores_within_each_list_tell_nothing():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        of_list = rng.normal(size=60)
+        log_odds = np.repeat(of_list, 8)
+        y = (rng.random(480) < 1 / (1 + np.exp(-log_odds))).astype(int)
+        found = score_comparability(y, log_odds, groups=np.repeat(np.arange(60), 8))
+        assert found.compares is None
+        assert np.isnan(found.ratio)

@@ -172,9 +172,13 @@ class TestListSizes:
     @pytest.mark.parametrize(
         ("compares", "rows", "advice"),
         [
-            (True, 1, "try ExpectedThreshold or LearnedThreshold: scores compare.* no gain"),
-            (True, 30, "try ExpectedThreshold: scores compare"),
-            (False, 1, "do not compare between queries, .*: FirstK may be better"),
+            (
+                True,
+                1,
+                "Scores compare .* so that ExpectedThreshold or LearnedThreshold may be better",
+            ),
+            (True, 30, "Scores compare .* so that ExpectedThreshold may be better"),
+            (False, 1, r"needs scores that compare .*, and these do not\. Compare with FirstK"),
             (None, 1, "ExpectedThreshold may help if scores compare.*queries. Finding in words"),
         ],
     )

@@ -531,7 +531,9 @@ class TestLabelsOfMachines:
 
     def test_the_status_says_so_in_every_form(self):
         status = self.of_two_judges().status
-        assert "Machines gave 2 labels of these queries: the rates and the guarantee" in str(status)
+        assert "Machines gave 2 labels of these queries: the rates and the certificate" in str(
+            status
+        )
         assert repr(status) == "<RiskStatus: no alarm after 3 queries, for labels of machines>"
         assert status.to_frame()["n_machine"].tolist() == [2]
 
