@@ -392,6 +392,7 @@ def report_other_lists(args):
         provenance("xgboost-cpu", "catboost"),
         "",
     ]
+    of_one_size = {"per_query": [], "expected": []}
     for data_set in (Semeval(args.data), Mq2007(args.data)):
         for title, gains in stakes(data_set):
             tables = compare_lists(data_set, args, gains)
@@ -408,13 +409,21 @@ def report_other_lists(args):
                         to_tune = gain[method] - gain["tune"]
                         t = to_tune.mean() / (to_tune.std() / np.sqrt(len(gain)) or np.nan)
                         row[method] += f" ({t:.1f})"
+                        if way in ("whole to whole", "short to short"):
+                            of_one_size[method].append(to_tune.mean())
                 row["warned"] = f"{sum(warned for _, warned in splits)} of {len(splits)}"
                 rows[f"{way}, {name}"] = row
             table = pd.DataFrame(rows).T
             print(data_set.name, title)
             print(table.to_string(), flush=True)
             lines += [f"## {data_set.name}, {title}, k = {data_set.k}", "", *markdown(table), ""]
-            (RESULTS / "thresholds_other_lists.md").write_text("\n".join(lines) + "\n")
+    lines += ["## Where sizes do not change: the difference to `tune`", ""]
+    lines += [
+        f"* {method}: {np.mean(found):.3f} on average, {min(found):.3f} to {max(found):.3f} in "
+        f"{len(found)} lines."
+        for method, found in of_one_size.items()
+    ]
+    (RESULTS / "thresholds_other_lists.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

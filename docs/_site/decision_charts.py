@@ -66,7 +66,7 @@ CHARTS = [
             (
                 "Do new lists have other sizes, and do scores compare?",
                 "ExpectedThreshold",
-                "for each list",
+                "or LearnedThreshold, for each list",
             ),
             (
                 "Are scores of queries not comparable, and hundreds judged?",
