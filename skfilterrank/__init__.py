@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import PARTS, names_of
+from skfilterrank._base.lazy_names import PARTS, names_of
 
 __version__ = "0.1.0.dev0"
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.checks import as_column, check_container, count_rows, refuse_dask
+from skfilterrank._base.checks import as_column, check_container, count_rows, refuse_dask
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.cut_queries import note_queries, unwatched, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex, find_groups
 from skfilterrank._lists.scoring import QueryWeight
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])

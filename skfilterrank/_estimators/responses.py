@@ -12,10 +12,10 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from skfilterrank._lists.checks import check_container, check_scores, count_rows
+from skfilterrank._base.checks import check_container, check_scores, count_rows
+from skfilterrank._base.sklearn_compat import BaseSearchCV, feature_names, final_step, first_step
 from skfilterrank._lists.cut_queries import unwatched
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, final_step, first_step
 from skfilterrank.exceptions import InputError, brief
 
 

@@ -20,13 +20,9 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._estimators.responses import document_scores
-from skfilterrank._lists.checks import check_container
-from skfilterrank._lists.cut_queries import warn_of_cut_queries
-from skfilterrank._lists.queries import find_groups, refuse_query_column
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.sklearn_compat import (
+from skfilterrank._base.checks import check_container
+from skfilterrank._base.results import counted
+from skfilterrank._base.sklearn_compat import (
     BaseSearchCV,
     check_feature_names,
     check_n_features,
@@ -37,6 +33,10 @@ from skfilterrank._lists.sklearn_compat import (
     metadata_routing_enabled,
     without_groups,
 )
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import document_scores
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
+from skfilterrank._lists.queries import find_groups, refuse_query_column
 from skfilterrank.exceptions import InputError, brief
 
 

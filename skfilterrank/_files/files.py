@@ -20,7 +20,7 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
 from threading import get_ident
 
-from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank._base.lazy_names import import_optional
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,

@@ -16,6 +16,7 @@ from itertools import chain, islice
 
 import pandas as pd
 
+from skfilterrank._base.checks import as_list
 from skfilterrank._files.files import (
     check_name,
     decode,
@@ -35,7 +36,6 @@ from skfilterrank._files.tables import (
     read_separated,
     table_of_records,
 )
-from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import as_column, as_numbers, check_scores
 from skfilterrank._files.files import check_name, reason_of
 from skfilterrank._files.tables import import_pyarrow
-from skfilterrank._lists.checks import as_column, as_numbers, check_scores
 from skfilterrank._lists.queries import query_runs
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import (

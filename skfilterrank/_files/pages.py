@@ -3,8 +3,8 @@
 import base64
 import hashlib
 
-from skfilterrank._lists.lazy_names import import_optional
-from skfilterrank._lists.words import printable
+from skfilterrank._base.lazy_names import import_optional
+from skfilterrank._base.words import printable
 
 import_optional("jinja2", "an HTML report", "'skfilterrank[report]'")
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import check_count, is_dask
+from skfilterrank._base.words import check_n_jobs, in_parallel, progress_bar
 from skfilterrank._files.dask_frames import DaskPartitions
 from skfilterrank._files.files import is_path
 from skfilterrank._files.frames_of_rows import Files, Frames, Wanted, is_frame, read_only_once
-from skfilterrank._lists.checks import check_count, is_dask
 from skfilterrank._lists.row_blocks import ClosedQueries, Pieces, merged
-from skfilterrank._lists.words import check_n_jobs, in_parallel, progress_bar
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 # Function of a block of whole queries that returns a state with ``merge(other)``. Any, because mypy

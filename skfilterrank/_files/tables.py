@@ -18,6 +18,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.lazy_names import import_optional
 from skfilterrank._files.files import (
     check_unpacked,
     decode,
@@ -26,7 +27,6 @@ from skfilterrank._files.files import (
     unpacked_name,
 )
 from skfilterrank._files.tokens import id_tokens
-from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 
 # pandas 3.1 always reads numbers exactly, and warns if the argument is passed.

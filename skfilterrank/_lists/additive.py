@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from skfilterrank._lists.checks import cached_property, read_only
+from skfilterrank._base.checks import cached_property, read_only
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import first_places

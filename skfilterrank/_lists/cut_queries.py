@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtr
 
-from skfilterrank._lists.checks import as_column
-from skfilterrank._lists.content import hash_rows
+from skfilterrank._base.checks import as_column
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 
 # Number of columns that are hashed.

@@ -33,11 +33,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS, middle
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.row_blocks import Block, merged
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS, middle
 from skfilterrank.exceptions import InputError
 
 # A bin is the sign, the exponent and six bits of the score: 64 bins for each power of two.

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from skfilterrank._lists.checks import cached_property
+from skfilterrank._base.checks import cached_property
+from skfilterrank._base.rounding import last_of_highest, midpoint
 from skfilterrank._lists.entry_steps import Changes, Entries, changes_of_measure
 from skfilterrank._lists.lists import RankedLists, argsort_floats
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.ties import last_of_highest, midpoint
 
 # Chunk size that fits the cache.
 _SUMMED_AT_ONCE = 1 << 14

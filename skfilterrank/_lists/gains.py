@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_column,
     as_numbers,
     check_choice,
@@ -18,7 +18,7 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     refuse_dask,
 )
-from skfilterrank._lists.words import warn_user
+from skfilterrank._base.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
 Gains = str | Mapping | Callable | None

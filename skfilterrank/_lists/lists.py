@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     LARGEST_INTEGER,
     as_column,
     cached_property,

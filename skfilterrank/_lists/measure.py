@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skfilterrank._base.checks import check_choice, check_k
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.additive import Additive
-from skfilterrank._lists.checks import check_choice, check_k
 from skfilterrank._lists.gains import Gains, OwnReading, as_gains, check_gains, settings_like
 from skfilterrank._lists.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._lists.queries import GroupIndex
@@ -25,7 +26,6 @@ from skfilterrank._lists.scoring import (
     number_over_queries,
     with_undefined,
 )
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 
 MEASURES: dict[str, Measure] = {}

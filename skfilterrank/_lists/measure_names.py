@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from skfilterrank._lists.checks import as_list
+from skfilterrank._base.checks import as_list
 from skfilterrank._lists.gains import (
     OF_ALL,
     SHOWN_OF_ALL,

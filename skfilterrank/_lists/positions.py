@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import cached_property, check_choice, check_count
+from skfilterrank._base.checks import cached_property, check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief

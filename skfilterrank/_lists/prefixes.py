@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._lists.checks import cached_property
+from skfilterrank._base.checks import cached_property
+from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.ties import mean_tolerance
 
 
 class Ranking:

@@ -6,12 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import (
-    as_column,
-    entry_types,
-    is_missing,
-    no_unicode,
-)
+from skfilterrank._base.checks import as_column, entry_types, is_missing, no_unicode
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 QID = "qid"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import entry_types
+from skfilterrank._base.checks import entry_types
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import any_below_0
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, brief
 
 # For these measures an unjudged document (gain 0) counts like a hidden one.

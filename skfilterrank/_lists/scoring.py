@@ -10,11 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import (
-    check_numbers,
-    check_share,
-    is_finite_number,
-)
+from skfilterrank._base.checks import check_numbers, check_share, is_finite_number
 from skfilterrank._lists.queries import GroupIndex, query_ids_of_index
 from skfilterrank.exceptions import InputError, brief
 

@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.results import PAPER_FORMATS, counted, interval_text
+from skfilterrank._base.words import RESAMPLING_TESTS
 from skfilterrank._lists.measure_names import known_measure, parse_measures
-from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
-from skfilterrank._lists.words import RESAMPLING_TESTS
 from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import (
     Section,

@@ -6,13 +6,13 @@ from pickle import PROTO
 
 import pandas as pd
 
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import JUDGED_BY, N_ITEMS, is_of_machine
 from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
 from skfilterrank._files.tables import find_column, text_ids
 from skfilterrank._lists.measure import counts_forbidden
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import LabelOptions, label_key, written
 from skfilterrank.exceptions import FileFormatError, InputError, brief

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank import judgments
+from skfilterrank._base.results import counted
 from skfilterrank._files.files import is_path, open_for_writing, unpacked_name
 from skfilterrank._files.tables import csv_text
 from skfilterrank._lists.gains import PROBABILITY, is_sample
-from skfilterrank._lists.results import counted
 from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import listed, progress, refuse, tell
 from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions, written

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skfilterrank._lists.words import printable
+from skfilterrank._base.words import printable
 from skfilterrank.exceptions import InputError, brief
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def text_of(section: Section, format: str, place: int = 0) -> str:
         return "".join(f"{name:<22}\t{qid}\t{value}\n" for name, qid, value in section.rows)
     between = "\n" * bool(place)
     if format in ("latex", "markdown"):
-        from skfilterrank._lists.results import paper_table
+        from skfilterrank._base.results import paper_table
 
         return between + paper_table(section.rows[0], section.rows[1:], format)
     parts = [section.head, *align_columns(section.rows), section.foot]

@@ -15,17 +15,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skfilterrank._lists.checks import label_array
-from skfilterrank._lists.content import by_content, hash_rows, query_folds
+from skfilterrank._base.checks import label_array
+from skfilterrank._base.query_folds import query_folds
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.sklearn_compat import safe_indexing
+from skfilterrank._base.words import printable, progress_bar, repeat_warnings, with_warnings
+from skfilterrank._lists.content import by_content
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import (
-    printable,
-    progress_bar,
-    repeat_warnings,
-    with_warnings,
-)
 from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import rank_filter_report

@@ -15,11 +15,11 @@ import pandas as pd
 
 import skfilterrank
 from skfilterrank import plot
+from skfilterrank._base.results import counted, interval_text
+from skfilterrank._base.rounding import merge_values
+from skfilterrank._base.words import printable
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.pages import Markup, escape, render_page
-from skfilterrank._lists.results import counted, interval_text
-from skfilterrank._lists.ties import merge_values
-from skfilterrank._lists.words import printable
 from skfilterrank.cli import _compare as words
 from skfilterrank.cli._inputs import STDIN
 from skfilterrank.cli._output import call

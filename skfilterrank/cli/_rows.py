@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._files.tables import find_column, is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.cli._output import Section, data_output, text_of
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_letor, write_run

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank import thresholds
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import JUDGED_BY, PEOPLE
 from skfilterrank._files.files import locked
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, PEOPLE
 from skfilterrank.cli import _inputs
 from skfilterrank.cli import _output as output
 from skfilterrank.cli._output import refuse, tell

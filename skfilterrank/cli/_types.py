@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank._base.words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli._parser import Arg as Arg
 from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import InputError, brief

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any
 
-from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, tell
 

@@ -101,7 +101,7 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
     """Yield a section for each run, or one of all runs where people read their means."""
     import pandas as pd
 
-    from skfilterrank._lists.results import Cell, interval_text
+    from skfilterrank._base.results import Cell, interval_text
 
     frames, rows, head = [], [], ""
     for run in evaluations:
@@ -204,7 +204,7 @@ def fuse(
     skfilterrank fuse runs/*.gz --out fused.txt
     skfilterrank fuse bm25.txt dense.txt --method combsum > fused.txt
     """
-    from skfilterrank._lists.results import counted
+    from skfilterrank._base.results import counted
     from skfilterrank.cli._inputs import read_named_runs
     from skfilterrank.io import write_run
     from skfilterrank.ranking import fuse_runs

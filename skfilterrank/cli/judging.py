@@ -121,7 +121,7 @@ def complete(
     skfilterrank complete judged.csv runs/* --gains no=0,yes=1 --out drawn.jsonl
     skfilterrank evaluate drawn.csv runs/* -m ap,ndcg@10
     """
-    from skfilterrank._lists.results import counted
+    from skfilterrank._base.results import counted
     from skfilterrank.cli import _inputs
     from skfilterrank.cli._judging_table import write_table
     from skfilterrank.io import read_qrels

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank.comparison._compare_systems import PairwiseComparison as PairwiseComparison
 from skfilterrank.comparison._compare_systems import compare_systems, comparison_table
 from skfilterrank.comparison._order_systems import order_systems

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skfilterrank._lists.checks import check_choice, check_count, check_share
-from skfilterrank._lists.drawn_means import drawn_means
-from skfilterrank._lists.measure_names import known_measure
-from skfilterrank._lists.results import (
+from skfilterrank._base.checks import check_choice, check_count, check_share
+from skfilterrank._base.drawn_means import drawn_means
+from skfilterrank._base.results import (
     PAPER_FORMATS,
     Cell,
     Result,
@@ -21,7 +20,8 @@ from skfilterrank._lists.results import (
     paper_note,
     paper_table,
 )
-from skfilterrank._lists.system_pairs import (
+from skfilterrank._base.rounding import merge_values
+from skfilterrank._base.system_pairs import (
     Pairs,
     Settings,
     adjust_p_values,
@@ -29,8 +29,8 @@ from skfilterrank._lists.system_pairs import (
     count_ties,
     mean_differences,
 )
-from skfilterrank._lists.ties import merge_values
-from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.comparison._system_scores import SystemScores, known_places
 from skfilterrank.comparison._system_tests import (
     bootstrap_test,

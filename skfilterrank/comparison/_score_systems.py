@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from joblib import delayed
 
+from skfilterrank._base.words import collecting_warnings, in_parallel, progress_bar, repeat_warnings
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -22,12 +23,6 @@ from skfilterrank._lists.run_doubts import (
     misled_measure,
     warn_of_doubts,
     warn_of_undrawn,
-)
-from skfilterrank._lists.words import (
-    collecting_warnings,
-    in_parallel,
-    progress_bar,
-    repeat_warnings,
 )
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief, brief_list

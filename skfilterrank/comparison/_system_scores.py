@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skfilterrank._files.files import source_name
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_list,
     as_number_array,
     check_choice,
@@ -20,12 +19,13 @@ from skfilterrank._lists.checks import (
     is_hashable,
     is_whole_number,
 )
-from skfilterrank._lists.drawn_means import mean_of_sets
+from skfilterrank._base.drawn_means import mean_of_sets
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.rounding import merge_means, merge_values, value_tolerance
+from skfilterrank._base.words import warn_user
+from skfilterrank._files.files import source_name
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.positions import PreferenceMatrix
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.ties import merge_means, merge_values, value_tolerance
-from skfilterrank._lists.words import warn_user
 from skfilterrank.comparison._score_tables import (
     choose_measure,
     is_long,

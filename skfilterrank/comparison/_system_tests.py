@@ -9,9 +9,10 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri, stdtr
 from scipy.stats import binom, chi, chi2, rankdata
 
-from skfilterrank._lists.drawn_means import drawn_means
-from skfilterrank._lists.sklearn_compat import limit_threads
-from skfilterrank._lists.system_pairs import (
+from skfilterrank._base.drawn_means import drawn_means
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS, mean_tolerance
+from skfilterrank._base.sklearn_compat import limit_threads
+from skfilterrank._base.system_pairs import (
     PairFigures,
     clopper_pearson,
     differences,
@@ -26,8 +27,7 @@ from skfilterrank._lists.system_pairs import (
     smallest_flip_p,
     without_spread_p,
 )
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
-from skfilterrank._lists.words import progress_bar
+from skfilterrank._base.words import progress_bar
 
 
 def _joined(test):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank.datasets._generator import make_marketplace, make_rank_and_filter
 from skfilterrank.datasets._loaders import (
     fetch_cranfield,

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import binom, expit, softmax
 
-from skfilterrank._lists.checks import check_count, check_k, check_number, check_random_state
+from skfilterrank._base.checks import check_count, check_k, check_number, check_random_state
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank.exceptions import InputError
 

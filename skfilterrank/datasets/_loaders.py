@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skfilterrank._base.checks import as_list, check_choice
 from skfilterrank._files.files import read_bytes, reason_of
-from skfilterrank._lists.checks import as_list, check_choice
 from skfilterrank.datasets._remote import (
     MIRROR,
     KeptFile,

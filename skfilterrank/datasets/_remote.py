@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from skfilterrank._base.checks import check_flag
 from skfilterrank._files.files import is_path, open_replacing, read_bytes, reason_of
-from skfilterrank._lists.checks import check_flag
 from skfilterrank.exceptions import (
     DownloadError,
     FileFormatError,

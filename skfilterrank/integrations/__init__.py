@@ -6,7 +6,7 @@ reports the hidden documents. The package of a framework is imported only when i
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._base.lazy_names import names_of
 
 if TYPE_CHECKING:
     from skfilterrank.integrations._haystack import HaystackRanker

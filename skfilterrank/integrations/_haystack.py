@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from skfilterrank._lists.checks import check_count
-from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank._base.checks import check_count
+from skfilterrank._base.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
 from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
 

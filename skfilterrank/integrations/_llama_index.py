@@ -4,7 +4,7 @@ import os
 from functools import partial
 from typing import Annotated, Any
 
-from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank._base.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
 from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank._files.rows import Rows
-from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.io._align import AlignedRun as AlignedRun
 from skfilterrank.io._align import QrelsIndex, align
 from skfilterrank.io._read import mark_as_said as mark_as_said

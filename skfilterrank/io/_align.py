@@ -7,14 +7,14 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import cached_property, check_choice
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.words import MISSING, OWN, PRECISIONS, TIES, warn_user
 from skfilterrank._files.forms import ORDER, is_by_query
 from skfilterrank._files.tokens import Tokens
-from skfilterrank._lists.checks import cached_property, check_choice
 from skfilterrank._lists.gains import Gains, check_sample, is_sample
 from skfilterrank._lists.measure import ParsedMeasure, counts_forbidden
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import MISSING, OWN, PRECISIONS, TIES, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 from skfilterrank.io._drawn import folded
 from skfilterrank.io._pairs import are_distinct, pair_keys

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.results import counted
 from skfilterrank._lists.gains import is_sample
-from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._pairs import DocumentPairs, pair_keys
 

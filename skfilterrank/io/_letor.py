@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skfilterrank._files.files import check_target, iter_line_chunks, source_name, write_lines
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_column,
     as_number_array,
     check_count,
     check_numbers,
     is_missing,
 )
+from skfilterrank._files.files import check_target, iter_line_chunks, source_name, write_lines
 from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.forms import ORDER, ROW_NAMES, chosen_column, has_labels
-from skfilterrank._files.tables import find_column
-from skfilterrank._files.tokens import Tokens, id_tokens, mix
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     LARGEST_INTEGER,
     as_column,
     as_floats,
@@ -23,7 +20,10 @@ from skfilterrank._lists.checks import (
     check_scores,
     is_finite_number,
 )
-from skfilterrank._lists.words import PEOPLE, PREDICTED, warn_user
+from skfilterrank._base.words import PEOPLE, PREDICTED, warn_user
+from skfilterrank._files.forms import ORDER, ROW_NAMES, chosen_column, has_labels
+from skfilterrank._files.tables import find_column
+from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank.exceptions import (
     DataWarning,
     FileFormatError,

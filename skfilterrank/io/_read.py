@@ -6,6 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import check_choice, is_finite_number
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import warn_user
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import (
     COLUMN_NAMES,
@@ -27,9 +30,6 @@ from skfilterrank._files.forms import (
 )
 from skfilterrank._files.tables import format_of_name, text_ids
 from skfilterrank._files.tokens import distinct_column, text_column
-from skfilterrank._lists.checks import check_choice, is_finite_number
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     FileFormatError,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import as_column, as_floats, check_number, check_scores
+from skfilterrank._base.results import Result
 from skfilterrank._files.files import check_target, write_lines
 from skfilterrank._files.forms import as_table, is_frame
-from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
-from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._align import rank_order
 from skfilterrank.io._pairs import (

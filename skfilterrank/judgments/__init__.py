@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank.judgments._active_selectors import (
     MoveToFrontSelector,
     MTCSelector,

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_count, check_numbers, is_whole_number
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_count, check_numbers, is_whole_number
 from skfilterrank._lists.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._selector import (

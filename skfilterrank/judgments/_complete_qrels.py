@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import check_count, check_random_state
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.words import DRAWN, JUDGED_BY, PEOPLE, is_of_machine, warn_user
 from skfilterrank._files.forms import as_table, is_frame
-from skfilterrank._lists.checks import check_count, check_random_state
-from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import DRAWN, JUDGED_BY, PEOPLE, is_of_machine, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
-from skfilterrank._lists.checks import count_rows
+from skfilterrank._base.checks import count_rows
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selector import is_texts
 

@@ -6,10 +6,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from skfilterrank._lists.checks import check_count, check_random_state, count_rows
-from skfilterrank._lists.content import hash_rows, keys_of_queries
+from skfilterrank._base.checks import check_count, check_random_state, count_rows
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.words import in_parallel, progress_bar
+from skfilterrank._lists.content import keys_of_queries
 from skfilterrank._lists.queries import GroupIndex, check_groups
-from skfilterrank._lists.words import in_parallel, progress_bar
 from skfilterrank.exceptions import InputError
 
 # Log-odds of a label above 0 that documents lose per unit of log(rank / judged depth) beyond the

@@ -43,12 +43,12 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
+from skfilterrank._base.checks import check_choice, check_share
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import warn_user
 from skfilterrank._files.files import is_path
-from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex, read_qrels
 from skfilterrank.judgments._estimates import (

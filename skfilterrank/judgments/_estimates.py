@@ -8,14 +8,10 @@ import pandas as pd
 from scipy.special import bdtrc
 from scipy.stats import hypergeom, rankdata, t
 
-from skfilterrank._lists.checks import (
-    cached_property,
-    check_random_state,
-    check_share,
-)
-from skfilterrank._lists.results import Result, counted, interval_text
-from skfilterrank._lists.system_pairs import adjust_p_values, clopper_pearson
-from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._base.checks import cached_property, check_random_state, check_share
+from skfilterrank._base.results import Result, counted, interval_text
+from skfilterrank._base.rounding import mean_tolerance
+from skfilterrank._base.system_pairs import adjust_p_values, clopper_pearson
 from skfilterrank.exceptions import InputError, brief
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.

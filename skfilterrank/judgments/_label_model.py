@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 from scipy.special import expit, ndtri
 
-from skfilterrank._lists.checks import cached_property
+from skfilterrank._base.checks import cached_property
 from skfilterrank.judgments._ranked_pool import RankedPool
 
 # Number of classes for a judge with more distinct labels.

@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import as_list, check_choice
+from skfilterrank._base.results import Result, counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.forms import errors_of, name_of_path
-from skfilterrank._lists.checks import as_list, check_choice
 from skfilterrank._lists.gains import Gains, as_gains
-from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.judgments._selector import refuse_repeated

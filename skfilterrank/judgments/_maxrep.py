@@ -11,9 +11,9 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_array
 
+from skfilterrank._base.checks import check_choice, check_count, count_rows
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_count, count_rows
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._selector import (
     QuerySelector,

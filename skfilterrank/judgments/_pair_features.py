@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skfilterrank._base.checks import as_list, check_numbers, count_rows, is_hashable
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import as_list, check_numbers, count_rows, is_hashable
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._document_vectors import refuse_ids

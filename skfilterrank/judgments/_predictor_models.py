@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.parallel import delayed
 
-from skfilterrank._lists.content import hash_rows
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.sklearn_compat import fit_calibrator, probabilities
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.sklearn_compat import fit_calibrator, probabilities
 from skfilterrank.exceptions import brief
 from skfilterrank.judgments._document_vectors import Vectors, make_vectors, usual_vectorizer
 from skfilterrank.judgments._pair_features import PairFeatures

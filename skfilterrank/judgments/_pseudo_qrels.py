@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._files.forms import named_runs
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     check_choice,
     check_count,
     check_number,
     check_random_state,
     check_teams,
 )
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import warn_user
+from skfilterrank._files.forms import named_runs
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.io import read_runs
 from skfilterrank.judgments._rank_table import as_rank_table, rank_table

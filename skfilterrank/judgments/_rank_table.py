@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._lists.checks import check_container, check_count
+from skfilterrank._base.checks import check_container, check_count
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_runs
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import cached_property
+from skfilterrank._base.results import counted
+from skfilterrank._base.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank._files.forms import errors_of, has_labels, is_by_query, named_runs
-from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 

@@ -7,8 +7,8 @@ import pandas as pd
 from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_choice, check_container, check_count, check_number
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_container, check_count, check_number
 from skfilterrank._lists.gains import check_gains
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError

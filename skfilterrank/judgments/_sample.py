@@ -5,14 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_random_state,
-    is_finite_number,
-)
+from skfilterrank._base.checks import check_choice, check_random_state, is_finite_number
+from skfilterrank._base.results import counted
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._estimate import LEAST_QUERIES
 from skfilterrank.judgments._label_model import Prediction

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     check_count,
     check_number,
     check_numbers,
@@ -20,11 +19,13 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._lists.content import hash_rows, keys_of_queries
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.sklearn_compat import safe_indexing
+from skfilterrank._base.words import in_parallel, progress_bar, warn_user
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.content import keys_of_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.queries import check_groups, check_same_index
-from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from skfilterrank._lists.checks import as_number_array, check_number
+from skfilterrank._base.checks import as_number_array, check_number
 from skfilterrank.exceptions import InputError
 
 # Similarities are rounded to this many decimals, so that rounding does not matter at the threshold

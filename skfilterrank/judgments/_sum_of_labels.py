@@ -24,11 +24,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from skfilterrank._base.checks import cached_property
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._lists.additive import RowFacts
-from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import RankedPool

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank.metaevaluation._agreement import agreement, conflicts
 from skfilterrank.metaevaluation._judging_curve import judging_curve, leave_teams_out
 from skfilterrank.metaevaluation._label_degradation import label_degradation

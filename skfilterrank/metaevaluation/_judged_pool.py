@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.words import warn_user
 from skfilterrank._files.forms import errors_of
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import OVER_QUERIES
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, read_runs
 from skfilterrank.judgments import rank_table, statap_prior

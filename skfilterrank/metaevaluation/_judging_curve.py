@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
-from skfilterrank._lists.checks import check_number, check_share, check_teams
-from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._base.checks import check_number, check_share, check_teams
+from skfilterrank._base.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError
 from skfilterrank.metaevaluation._judging_strategies import Experiment, ExperimentFacts
 

@@ -11,12 +11,12 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._lists.checks import as_list, check_choice, check_count, check_each, check_numbers
+from skfilterrank._base.checks import as_list, check_choice, check_count, check_each, check_numbers
+from skfilterrank._base.system_pairs import seeds_of
+from skfilterrank._base.words import MISSING, TIES, in_parallel, progress_bar
 from skfilterrank._lists.gains import OwnReading
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measure
-from skfilterrank._lists.system_pairs import seeds_of
-from skfilterrank._lists.words import MISSING, TIES, in_parallel, progress_bar
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.judgments import (
     LabelPredictor,

@@ -8,19 +8,14 @@ import numpy as np
 import pandas as pd
 from joblib import delayed
 
+from skfilterrank._base.checks import check_choice, check_count, check_each, check_number
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.system_pairs import seeds_of
+from skfilterrank._base.words import collecting_warnings, in_parallel, progress_bar, repeat_warnings
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
-from skfilterrank._lists.checks import check_choice, check_count, check_each, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.system_pairs import seeds_of
-from skfilterrank._lists.words import (
-    collecting_warnings,
-    in_parallel,
-    progress_bar,
-    repeat_warnings,
-)
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import AlignedRun, QrelsIndex, align

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import skfilterrank.metrics  # noqa: F401  (enters the measures)
-from skfilterrank._lists.additive import RowFacts
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_number_array,
     check_choice,
     check_count,
     check_counts,
     check_share,
 )
+from skfilterrank._lists.additive import RowFacts
 from skfilterrank._lists.measure import Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex

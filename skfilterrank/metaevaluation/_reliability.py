@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import check_choice, check_count, check_counts, check_share
-from skfilterrank._lists.results import Result, counted, interval_text
-from skfilterrank._lists.system_pairs import draw_resamples
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
+from skfilterrank._base.checks import check_choice, check_count, check_counts, check_share
+from skfilterrank._base.results import Result, counted, interval_text
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
+from skfilterrank._base.system_pairs import draw_resamples
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
 

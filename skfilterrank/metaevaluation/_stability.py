@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     check_choice,
     check_count,
     check_counts,
@@ -13,16 +13,16 @@ from skfilterrank._lists.checks import (
     check_flag,
     check_number,
 )
-from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.system_pairs import (
+from skfilterrank._base.results import Result, counted, spread_places
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS, mean_tolerance
+from skfilterrank._base.system_pairs import (
     Pairs,
     differences,
     draw_resamples,
     pair_blocks,
     seeds_of,
 )
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
-from skfilterrank._lists.words import progress_bar
+from skfilterrank._base.words import progress_bar
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank._lists.additive import Additive
-from skfilterrank._lists.lazy_names import names_of
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
 from skfilterrank.metrics._average_precision import (
     average_precision_score,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from skfilterrank._base.checks import one_of
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import one_of
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from skfilterrank._base.checks import check_k
+from skfilterrank._base.rounding import ROUNDING_OF_VALUES
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import check_k
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.measure import declare_measure
@@ -24,7 +25,6 @@ from skfilterrank._lists.scoring import (
     ratio,
     with_undefined,
 )
-from skfilterrank._lists.ties import ROUNDING_OF_VALUES
 from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, of_extremes
 
 

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from skfilterrank._base.checks import check_choice, check_scores, check_share
+from skfilterrank._base.drawn_means import drawn_means, mean_of_sets
+from skfilterrank._base.results import Result, counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_choice, check_scores, check_share
-from skfilterrank._lists.drawn_means import drawn_means, mean_of_sets
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
 from skfilterrank._lists.measure import MEASURES, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
-from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
     QueryWeight,
     check_undefined,

@@ -11,25 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.forms import (
-    errors_of,
-    for_any_process,
-    named_runs,
-)
-from skfilterrank._lists.checks import check_choice, check_verbose
-from skfilterrank._lists.gains import check_sample, with_own_labels
-from skfilterrank._lists.measure import warn_of_forbidden
-from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.results import Result
-from skfilterrank._lists.run_doubts import (
-    NO_DOUBTS,
-    RunDoubts,
-    doubts_of,
-    misled_measure,
-    warn_of_doubts,
-    warn_of_undrawn,
-)
-from skfilterrank._lists.words import (
+from skfilterrank._base.checks import check_choice, check_verbose
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import (
     MISSING,
     N_ITEMS,
     PRECISIONS,
@@ -39,6 +23,22 @@ from skfilterrank._lists.words import (
     in_parallel,
     repeat_warnings,
     with_warnings,
+)
+from skfilterrank._files.forms import (
+    errors_of,
+    for_any_process,
+    named_runs,
+)
+from skfilterrank._lists.gains import check_sample, with_own_labels
+from skfilterrank._lists.measure import warn_of_forbidden
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.run_doubts import (
+    NO_DOUBTS,
+    RunDoubts,
+    doubts_of,
+    misled_measure,
+    warn_of_doubts,
+    warn_of_undrawn,
 )
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex

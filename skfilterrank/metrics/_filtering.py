@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from skfilterrank._base.checks import check_number
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, log_discount, ratio

@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_column,
     check_number,
     check_numbers,
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.rounding import mean_tolerance, merge
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.ties import mean_tolerance, merge
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._random_rankings import check_seed, random_ranking_bound

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from skfilterrank._base.checks import check_share, one_of
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import check_share, one_of
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes

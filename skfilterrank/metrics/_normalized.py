@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
+from skfilterrank._base.checks import check_count, one_of
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._lists.additive import Additive, BlockFacts, Facts
-from skfilterrank._lists.checks import check_count, one_of
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import ParsedMeasure, declare_measure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.scoring import first_places
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._dcg import ideal_dcg
 from skfilterrank.metrics._random_rankings import (

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_choice, check_number
+from skfilterrank._base.checks import check_choice, check_number
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure

@@ -13,17 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_count,
-    check_random_state,
-    is_whole_number,
-)
+from skfilterrank._base.checks import check_choice, check_count, check_random_state, is_whole_number
+from skfilterrank._base.results import Result, counted
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import BLOCK_CELLS, GroupIndex
-from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
     check_undefined,
     first_places,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from skfilterrank._base.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._files.files import reason_of
 from skfilterrank._lists.additive import Additive
-from skfilterrank._lists.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._lists.gains import OF_ALL
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import Measure, declare_measure

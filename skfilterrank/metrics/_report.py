@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_k, check_scores, check_share, count_rows, is_hashable
+from skfilterrank._base.checks import check_k, check_scores, check_share, count_rows, is_hashable
+from skfilterrank._base.rounding import value_tolerance
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_groups
@@ -21,7 +22,6 @@ from skfilterrank._lists.scoring import (
     t_interval,
     t_test,
 )
-from skfilterrank._lists.ties import value_tolerance
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._filtering import false_rejects_of_first

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.results import Result, counted
 from skfilterrank._files.files import check_writable, is_path, open_replacing
 from skfilterrank._files.rows import Rows, check_column, states_of
 from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure, forbidden_seen, warn_of, warn_of_unjudged
-from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.row_blocks import Block, ClosedQueries
 from skfilterrank._lists.scoring import Moments, with_undefined
 from skfilterrank.exceptions import InputError, InputTypeError, brief

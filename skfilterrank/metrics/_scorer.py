@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, overload
 
+from skfilterrank._base.sklearn_compat import RequestsGroups, fitted_end
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
@@ -11,7 +12,6 @@ from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidde
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.scoring import QueryWeight, given_weights, number_over_queries
-from skfilterrank._lists.sklearn_compat import RequestsGroups, fitted_end
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skfilterrank._base.checks import check_share
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes, items_of

@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 
+from skfilterrank._base.checks import check_number, one_of
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import check_number, one_of
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import cached_property, check_number
+from skfilterrank._base.checks import cached_property, check_number
+from skfilterrank._base.results import Result, counted
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined, first_places
 from skfilterrank.exceptions import InputError
 

@@ -6,7 +6,7 @@ or compute the numbers that they draw.
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank.plot._compared_systems import CriticalDifferenceDisplay
 from skfilterrank.plot._compared_systems import (
     PairwiseComparisonDisplay as PairwiseComparisonDisplay,

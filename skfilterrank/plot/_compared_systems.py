@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 from scipy.stats import rankdata
 
-from skfilterrank._lists.checks import check_count
+from skfilterrank._base.checks import check_count
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._display import (

@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.results import Result
 from skfilterrank._lists.queries import find_groups
-from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._display import (
     FONT_SIZE,

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank._base.lazy_names import import_optional
 from skfilterrank._lists.measure_names import parse_measure
 
 # These colours can be distinguished by colour-blind readers, and in greyscale.

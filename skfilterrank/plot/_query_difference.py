@@ -5,8 +5,8 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import check_count
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS, merge_values
+from skfilterrank._base.checks import check_count
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._display import (

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from skfilterrank._base.lazy_names import names_of
 from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._calibrated_ranker import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker

@@ -10,14 +10,14 @@ from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_flag, check_number
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
+from skfilterrank._base.words import in_parallel
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_flag, check_number
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
-from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import (
     BoostedRanker,

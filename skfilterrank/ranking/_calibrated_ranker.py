@@ -9,18 +9,18 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_choice
-from skfilterrank._lists.sklearn_compat import (
+from skfilterrank._base.checks import check_choice
+from skfilterrank._base.rounding import mean_tolerance
+from skfilterrank._base.sklearn_compat import (
     CALIBRATORS,
     LEAST_PROBABILITY,
     final_step,
     fit_calibrator,
     probabilities,
 )
-from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank._lists.words import warn_user
+from skfilterrank._base.words import warn_user
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._out_of_fold import (
     check_inner,

@@ -11,17 +11,17 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_choice, check_count, check_number, check_random_state
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
+from skfilterrank._base.words import progress_bar
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.additive import Additive, RowFacts
-from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
-from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, column
 from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, has_many_crossings

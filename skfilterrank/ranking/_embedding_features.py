@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import as_number_array, count_rows
+from skfilterrank._base.checks import as_number_array, count_rows
 from skfilterrank._lists.queries import check_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._query_scaler import QueryScaler

@@ -7,16 +7,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skfilterrank._base.checks import check_container, check_count
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.words import progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
-from skfilterrank._lists.checks import check_container, check_count
-from skfilterrank._lists.content import by_content, hash_rows
+from skfilterrank._lists.content import by_content
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups, refuse_query_column
-from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fit_with_groups import warn_without_pairs
 from skfilterrank.ranking._held_out_sets import (

@@ -8,14 +8,14 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
 
+from skfilterrank._base.checks import check_random_state, count_rows
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
-from skfilterrank._lists.checks import check_random_state, count_rows
-from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups
-from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
 from skfilterrank.ranking._training_rows import count_unjudged
 

@@ -16,6 +16,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
+from skfilterrank._base.results import counted
+from skfilterrank._base.sklearn_compat import (
+    BaseSearchCV,
+    check_method_params,
+    feature_names,
+    final_step,
+    first_step,
+    metadata_routing_enabled,
+    safe_indexing,
+)
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.responses import before_last, in_library_form, library_errors
 from skfilterrank._estimators.wrapping import (
     allows_nan,
@@ -25,17 +36,6 @@ from skfilterrank._estimators.wrapping import (
     refuse_dates,
 )
 from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.sklearn_compat import (
-    BaseSearchCV,
-    check_method_params,
-    feature_names,
-    final_step,
-    first_step,
-    metadata_routing_enabled,
-    safe_indexing,
-)
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._early_stopping import stopping_by
 from skfilterrank.ranking._held_out_sets import EvalSet

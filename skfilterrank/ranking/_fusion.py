@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._files.forms import are_runs
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     cached_property,
     check_choice,
     check_count,
@@ -18,8 +17,9 @@ from skfilterrank._lists.checks import (
     check_scores,
     columns_of,
 )
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
+from skfilterrank._files.forms import are_runs
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import read_runs
 

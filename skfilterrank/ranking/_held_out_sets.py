@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import indexable
 
+from skfilterrank._base.checks import check_container, check_share, count_rows, label_array
+from skfilterrank._base.sklearn_compat import fitted_end, safe_indexing
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import is_model
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_container, check_share, count_rows, label_array
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.queries import check_groups, find_groups
-from skfilterrank._lists.sklearn_compat import fitted_end, safe_indexing
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 
 # Parameters of `fit` of other libraries with an entry for each row of a held-out set.

@@ -12,8 +12,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     check_count,
     check_flag,
     check_k,
@@ -22,11 +21,12 @@ from skfilterrank._lists.checks import (
     check_verbose,
     is_whole_number,
 )
+from skfilterrank._base.lazy_names import import_optional
+from skfilterrank._base.words import check_n_jobs
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import first_places, log_discount
-from skfilterrank._lists.words import check_n_jobs
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.lists import argsort_floats
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13

@@ -25,13 +25,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_choice, check_container
+from skfilterrank._base.lazy_names import import_optional
+from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import WrapsFitted
-from skfilterrank._lists.checks import check_choice, check_container
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lazy_names import import_optional
-from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker

@@ -14,16 +14,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_choice, count_rows
+from skfilterrank._base.sklearn_compat import final_step
+from skfilterrank._base.words import in_parallel
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import check_columns, has_method, in_library_form
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_choice, count_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import find_groups
-from skfilterrank._lists.sklearn_compat import final_step
-from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fit_with_groups import raise_for_bad_columns
 from skfilterrank.ranking._held_out_sets import (

@@ -7,9 +7,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skfilterrank._base.checks import check_choice, check_container
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
-from skfilterrank._lists.checks import check_choice, check_container
 from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank.exceptions import InputError
 

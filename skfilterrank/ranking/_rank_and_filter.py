@@ -8,19 +8,19 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_choice, check_container, count_rows, is_level
+from skfilterrank._base.results import counted
+from skfilterrank._base.sklearn_compat import final_step, fitted_end
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
-from skfilterrank._lists.checks import check_choice, check_container, count_rows, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order, find_groups
-from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight, query_weights
-from skfilterrank._lists.sklearn_compat import final_step, fitted_end
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._out_of_fold import (
     check_inner,

@@ -11,12 +11,12 @@ from scipy.special import logsumexp
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_count
+from skfilterrank._base.words import in_parallel
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.words import in_parallel
 from skfilterrank.ranking._feature_ranker import (
     BoostedRanker,
     QueryRows,

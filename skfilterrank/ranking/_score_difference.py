@@ -10,12 +10,12 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from skfilterrank._base.checks import check_count, count_rows
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.sklearn_compat import BaseSearchCV, feature_names, safe_indexing
 from skfilterrank._estimators.responses import before_last, document_scores
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_count, count_rows
 from skfilterrank._lists.queries import check_groups, find_groups
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, safe_indexing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker, scores_of_round

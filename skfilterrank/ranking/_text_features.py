@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_list,
     check_choice,
     check_container,
@@ -24,6 +23,7 @@ from skfilterrank._lists.checks import (
     check_random_state,
     is_hashable,
 )
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 _COUNTED = {

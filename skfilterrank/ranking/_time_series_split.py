@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
-from skfilterrank._lists.checks import as_column, check_count, check_share, count_rows, is_number
+from skfilterrank._base.checks import as_column, check_count, check_share, count_rows, is_number
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order
 from skfilterrank.exceptions import InputError, brief
 

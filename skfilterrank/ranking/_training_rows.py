@@ -7,6 +7,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
+from skfilterrank._base.checks import check_numbers, count_rows, label_array
+from skfilterrank._base.results import counted
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.sklearn_compat import final_step, safe_indexing
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._estimators.wrapping import (
@@ -17,13 +22,9 @@ from skfilterrank._estimators.wrapping import (
     needs_groups,
     needs_own_form,
 )
-from skfilterrank._lists.checks import check_numbers, count_rows, label_array
-from skfilterrank._lists.content import by_content, hash_rows
+from skfilterrank._lists.content import by_content
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
 from skfilterrank._lists.queries import GroupIndex, check_groups
-from skfilterrank._lists.results import counted
-from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fit_with_groups import (
     clone_inside,

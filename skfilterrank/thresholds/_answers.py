@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.rounding import value_tolerance
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.scoring import mean_and_error, mean_over_queries, t_interval
-from skfilterrank._lists.ties import value_tolerance
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import false_rejects_of_first
 from skfilterrank.thresholds._cuts import ByPlace, Caps

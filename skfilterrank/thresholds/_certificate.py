@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.results import Result, counted, plural
 from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.measure_names import known_measure
-from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._counted import said_left_out
 from skfilterrank.thresholds._two_scores import rule_in_words

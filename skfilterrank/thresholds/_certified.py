@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from skfilterrank._base.checks import check_share
+from skfilterrank._base.words import warn_user
 from skfilterrank._files.rows import rows_in_memory
-from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.prefixes import ends_behind
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import UNSEEN, RiskCertificate, make_certificate
 from skfilterrank.thresholds._certify import certify, make_tests

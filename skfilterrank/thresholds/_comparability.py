@@ -7,11 +7,11 @@ from scipy.stats import t as student
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._lists.checks import check_level_scores
+from skfilterrank._base.checks import check_level_scores
+from skfilterrank._base.results import Result
+from skfilterrank._base.sklearn_compat import limit_threads
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.results import Result
-from skfilterrank._lists.sklearn_compat import limit_threads
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import JudgedScores, unit_of
 

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ks_2samp
 
-from skfilterrank._lists.content import hash_rows
-from skfilterrank._lists.results import counted, p_text
-from skfilterrank._lists.words import warn_user
+from skfilterrank._base.results import counted, p_text
+from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._base.words import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._risk_steps import has_judged
 

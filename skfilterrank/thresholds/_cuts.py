@@ -5,12 +5,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from skfilterrank._base.results import counted
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places, thresholds_of
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._judged_scores import JudgedScores
 

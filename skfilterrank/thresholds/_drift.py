@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.results import Result, counted
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import scored_sizes
 

@@ -9,13 +9,13 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._base.rounding import mean_tolerance
+from skfilterrank._base.sklearn_compat import fit_calibrator
+from skfilterrank._base.words import warn_user
 from skfilterrank._files.states import array
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.sklearn_compat import fit_calibrator
-from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._cuts import Cut

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank._lists.additive import RowFacts
 from skfilterrank._lists.entry_steps import Changes, Entries, changes_of_measure, values_at_steps
 from skfilterrank._lists.lists import RankedLists
@@ -13,7 +14,6 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import with_undefined
-from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank.exceptions import InputError, brief
 
 # Number of draws of all gains of a list; fewer if the measure is computed prefix by prefix.

@@ -5,15 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from skfilterrank._lists.checks import (
-    check_count,
-    check_random_state,
-    check_verbose,
-)
+from skfilterrank._base.checks import check_count, check_random_state, check_verbose
+from skfilterrank._base.sklearn_compat import limit_threads, number_columns
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import mean_and_error
-from skfilterrank._lists.sklearn_compat import limit_threads, number_columns
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected_values import (

@@ -8,9 +8,9 @@ import numpy as np
 from joblib import delayed
 from sklearn.base import clone
 
+from skfilterrank._base.words import in_parallel
 from skfilterrank._files.states import array
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._expected import levels_of
 from skfilterrank.thresholds._judged_scores import unit_of, written_names

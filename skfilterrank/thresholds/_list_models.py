@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank._base.sklearn_compat import fit_calibrator
 from skfilterrank._files.states import array
 from skfilterrank._lists.scoring import mean_and_error
-from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank.exceptions import InputError
 
 _ROUNDS = 60

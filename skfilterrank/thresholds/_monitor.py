@@ -8,20 +8,20 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 from sklearn.base import BaseEstimator
 
-from skfilterrank._files import states
-from skfilterrank._files.files import check_name, is_path, locked
-from skfilterrank._lists.checks import (
+from skfilterrank._base.checks import (
     as_column,
     check_choice,
     check_count,
     check_level_scores,
     check_share,
 )
+from skfilterrank._base.results import plural
+from skfilterrank._base.words import is_of_machine
+from skfilterrank._files import states
+from skfilterrank._files.files import check_name, is_path, locked
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_groups, check_one_order
-from skfilterrank._lists.results import plural
-from skfilterrank._lists.words import is_of_machine
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._counted import DrawnSoFar
 from skfilterrank.thresholds._files import threshold_checksum

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import bdtr
 from scipy.stats import binom
 
-from skfilterrank._lists.checks import check_flag, check_number, check_share
+from skfilterrank._base.checks import check_flag, check_number, check_share
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._risks import BettingBound, allowed_error, least_count
 

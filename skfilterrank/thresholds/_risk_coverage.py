@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import check_level_scores, check_numbers
+from skfilterrank._base.checks import check_level_scores, check_numbers
+from skfilterrank._base.results import Result, counted, spread_places
+from skfilterrank._base.rounding import last_of_highest, midpoint
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import values_shown
 

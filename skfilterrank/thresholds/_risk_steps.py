@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import beta, binom
 
+from skfilterrank._base.results import counted, plural
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._lists.entry_steps import Entries, values_of_measure
 from skfilterrank._lists.lists import RankedLists, argsort_floats
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.results import counted, plural
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError
 
 

@@ -9,12 +9,12 @@ from scipy.optimize import brentq
 from scipy.special import bdtr
 from scipy.stats import beta
 
-from skfilterrank._lists.checks import check_choice, check_share
+from skfilterrank._base.checks import check_choice, check_share
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.thresholds._risk_steps import Steps, has_judged, steps_of_measure
 

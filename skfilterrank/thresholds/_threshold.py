@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import check_choice, check_count, count_rows
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_choice, check_count, count_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
@@ -18,7 +19,6 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.scoring import QueryWeight, mean_over_queries, query_weights
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.thresholds._answers import (
     BELOW,

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._base.checks import check_level_scores
+from skfilterrank._base.results import Result, counted, spread_places
 from skfilterrank._files.rows import Rows, check_passes, check_rows, states_of, total_of
-from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.entry_search import (
     FIRST_PASS,
     BestThreshold,
@@ -21,7 +22,6 @@ from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank._lists.scoring import (
     Moments,

@@ -4,8 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from skfilterrank._base.checks import check_choice, is_level
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, is_level
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank.exceptions import InputError, brief

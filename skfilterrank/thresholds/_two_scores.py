@@ -17,12 +17,12 @@ from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank._base.words import warn_user
 from skfilterrank._files.states import array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places, ties_worst_first
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._cuts import Cut, Keys
 from skfilterrank.thresholds._judged_scores import N_FOLDS, JudgedScores

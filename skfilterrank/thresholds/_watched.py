@@ -10,11 +10,11 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import is_level
+from skfilterrank._base.results import Result, counted, plural
 from skfilterrank._files.states import array
-from skfilterrank._lists.checks import is_level
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places
-from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import (
     RiskCertificate,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from profiles import times
-from skfilterrank._lists.system_pairs import CORRECTIONS
-from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._base.system_pairs import CORRECTIONS
+from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.comparison._compare_systems import TESTS
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from skfilterrank._lists.system_pairs import Settings
+from skfilterrank._base.system_pairs import Settings
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.comparison._system_tests import residual_mean_square, shuffled_ranges
 

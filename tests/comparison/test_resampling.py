@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skfilterrank._lists.system_pairs import draw_resamples
+from skfilterrank._base.system_pairs import draw_resamples
 from skfilterrank.comparison import compare_systems
 from skfilterrank.comparison._system_tests import _studentized
 
@@ -203,7 +203,7 @@ class TestResamples:
     def test_do_not_depend_on_the_size_of_blocks(self, test, monkeypatch):
         values = np.random.default_rng(13).random((9, 20))
         whole = compare_systems(values, test=test, n_resamples=700, random_state=0)
-        monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 1)
+        monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 1)
         parts = compare_systems(values, test=test, n_resamples=700, random_state=0)
         np.testing.assert_allclose(parts.p_value, whole.p_value, atol=1e-12)
         np.testing.assert_allclose(parts.high, whole.high)

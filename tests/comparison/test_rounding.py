@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skfilterrank._lists.ties import merge
+from skfilterrank._base.rounding import merge
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import skfilterrank.io
 import skfilterrank.metrics
-from skfilterrank._lists.lazy_names import PARTS
+from skfilterrank._base.lazy_names import PARTS
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from hypothesis.extra import numpy as hnp
 from skfilterrank._lists.lists import argsort_floats, sort_rows
 from skfilterrank._lists.ties import (
     find_ties,
-    last_of_highest,
     long_tie_stops,
     mean_none_relevant,
     mean_products,
@@ -203,8 +202,3 @@ def test_keys_are_left_alone():
     keys = np.array([[2.0, 1.0], [-0.0, 0.0]])
     sort_rows(keys)
     assert str(keys.tolist()) == "[[2.0, 1.0], [-0.0, 0.0]]"
-
-
-@pytest.mark.parametrize("values", [[0.0, 0.0, -np.inf], [np.inf, np.inf, 1.0], [2.0, 2.0, -1.0]])
-def test_the_last_of_the_highest_is_found_beside_infinite_values(values):
-    assert last_of_highest(np.array(values)) == 1

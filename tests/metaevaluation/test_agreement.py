@@ -101,7 +101,7 @@ def test_blocks_do_not_matter(monkeypatch, block):
     rng = np.random.default_rng(3)
     first, second = rng.integers(4, size=(2, 9, 5)).astype(float)
     expected = agreement(first, second)
-    monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 8 * 4 * 5 * block)
+    monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 8 * 4 * 5 * block)
     found = agreement(first, second)
     assert found.to_frame().equals(expected.to_frame())
 

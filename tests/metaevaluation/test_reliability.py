@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank._lists.system_pairs import draw_resamples
+from skfilterrank._base.system_pairs import draw_resamples
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import reliability
 from skfilterrank.metaevaluation._reliability import _variances

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.system_pairs import draw_resamples
+from skfilterrank._base.system_pairs import draw_resamples
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.metaevaluation import sensitivity_curve
 
@@ -114,7 +114,7 @@ def test_constant_differences_always_succeed(method):
 
 def test_many_resamples_come_in_blocks(monkeypatch, values):
     whole = sensitivity_curve(values, random_state=0).asl
-    monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 48_000)
+    monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 48_000)
     np.testing.assert_array_equal(sensitivity_curve(values, random_state=0).asl, whole)
 
 

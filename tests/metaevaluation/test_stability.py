@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.system_pairs import Pairs, pair_blocks, seeds_of
+from skfilterrank._base.system_pairs import Pairs, pair_blocks, seeds_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import stability_curve
 from skfilterrank.metaevaluation._stability import draw_samples
@@ -149,7 +149,7 @@ def test_constant_differences_never_err():
 
 def test_many_columns_come_in_blocks(monkeypatch, values):
     whole = both(stability_curve(values, random_state=0))
-    monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 9600)
+    monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 9600)
     assert len(list(pair_blocks(Pairs.all(7), 600))) > 6
     np.testing.assert_array_equal(both(stability_curve(values, random_state=0)), whole)
 
@@ -157,7 +157,7 @@ def test_many_columns_come_in_blocks(monkeypatch, values):
 @pytest.mark.parametrize("n_systems", [2, 3, 8])
 @pytest.mark.parametrize("block", [1, 3, 100])
 def test_blocks_hold_every_pair_once(monkeypatch, n_systems, block):
-    monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 8 * block)
+    monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 8 * block)
     pairs = Pairs.all(n_systems)
     blocks = [pairs[each] for each in pair_blocks(pairs, 1)]
     assert max(map(len, blocks)) <= block

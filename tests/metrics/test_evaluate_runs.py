@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.words import collecting_warnings, warn_user
+from skfilterrank._base.words import collecting_warnings, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run

@@ -17,7 +17,8 @@ import pytest
 pytest.importorskip("jinja2")
 
 
-from skfilterrank._lists.content import by_content, hash_scores
+from skfilterrank._base.row_hashes import hash_scores
+from skfilterrank._lists.content import by_content
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError

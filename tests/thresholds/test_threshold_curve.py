@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from profiles import times
 from rows_of_queries import COLUMNS, cut, make_rows
+from skfilterrank._base.rounding import last_of_highest, midpoint
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.ties import last_of_highest, midpoint
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score

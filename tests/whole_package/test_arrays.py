@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from odd_values import HasArray
 from profiles import times
-from skfilterrank._lists.checks import as_number_array
+from skfilterrank._base.checks import as_number_array
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import PriorSelector

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import CHARACTERS
-from skfilterrank._lists.words import printable
+from skfilterrank._base.words import printable
 
 OBEYED_OR_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 

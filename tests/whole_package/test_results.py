@@ -13,7 +13,7 @@ import pytest
 
 import skfilterrank
 from public_calls import QRELS, RUNS, call, public_functions
-from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
+from skfilterrank._base.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
 from skfilterrank.judgments._estimates import Estimates
 from skfilterrank.metrics import evaluate

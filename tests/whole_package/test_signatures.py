@@ -8,8 +8,8 @@ import pytest
 
 import public_calls
 from public_names import public
+from skfilterrank._base.results import Result
 from skfilterrank._lists.measure import MEASURES, Measure
-from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputTypeError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.metrics import get_measure_names, values_of_run

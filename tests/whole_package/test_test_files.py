@@ -7,7 +7,8 @@ LINES = 60
 # Folders of tests, where they are not named as the room is.
 FOLDERS = {
     "skfilterrank": ("whole_package",),
-    "_lists": ("lists", "metrics", "whole_package"),
+    "_base": ("base", "lists", "whole_package"),
+    "_lists": ("lists", "metrics"),
     "_files": ("files", "io"),
     "_estimators": ("estimators",),
 }

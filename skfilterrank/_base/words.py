@@ -177,6 +177,6 @@ def progress_bar(*args, verbose, **options):
     """Return a tqdm progress bar; tqdm is imported only here, because most calls show none."""
     from tqdm.auto import tqdm
 
-    from skfilterrank._lists.checks import check_verbose
+    from skfilterrank._base.checks import check_verbose
 
     return tqdm(*args, disable=not check_verbose(verbose), **options)

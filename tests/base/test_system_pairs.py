@@ -41,7 +41,7 @@ def test_the_smallest_p_value_of_six_queries(test):
 def test_figures_of_blocks_are_joined(test, monkeypatch):
     values = np.random.default_rng(0).random((4, 6))
     whole = compare_systems(values, test=test, n_resamples=100, random_state=0)
-    monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 1)
+    monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 1)
     parts = compare_systems(values, test=test, n_resamples=100, random_state=0)
     for name in ("difference", "p_value", "effect_size", "low", "high", "n_tied"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), err_msg=name)

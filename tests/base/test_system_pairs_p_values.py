@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.system_pairs import adjust_p_values
+from skfilterrank._base.system_pairs import adjust_p_values
 from skfilterrank.comparison import compare_systems
 
 METHODS = ["holm", "bonferroni", "fdr_bh"]

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import check_choice
-from skfilterrank._lists.words import printable
+from skfilterrank._base.checks import check_choice
+from skfilterrank._base.words import printable
 from skfilterrank.exceptions import InputTypeError
 
 _LONGEST = 120  # most characters of a repr

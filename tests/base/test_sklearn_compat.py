@@ -14,7 +14,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from given_scores import GivenScores
-from skfilterrank._lists.sklearn_compat import (
+from skfilterrank._base.sklearn_compat import (
     feature_names,
     fit_calibrator,
     metadata_routing_enabled,

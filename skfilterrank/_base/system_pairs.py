@@ -7,9 +7,9 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import false_discovery_control
 
-from skfilterrank._lists.checks import check_choice, check_numbers, check_random_state
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
-from skfilterrank._lists.words import progress_bar
+from skfilterrank._base.checks import check_choice, check_numbers, check_random_state
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
+from skfilterrank._base.words import progress_bar
 from skfilterrank.exceptions import InputError
 
 # Number of queries drawn at a time.
@@ -251,7 +251,7 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
 
     Examples
     --------
-    >>> from skfilterrank._lists.system_pairs import adjust_p_values
+    >>> from skfilterrank._base.system_pairs import adjust_p_values
     >>> adjust_p_values([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     >>> adjust_p_values([0.01, 0.04, 0.03], "fdr_bh")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.words import collecting_warnings, in_parallel, repeat_warnings, warn_user
+from skfilterrank._base.words import collecting_warnings, in_parallel, repeat_warnings, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import read_qrels
 from skfilterrank.metrics import values_of_run

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _get_feature_names
 from sklearn.utils.validation import _num_samples as num_samples
 
-from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank.exceptions import InputError
 
 # Names that other files import from here, and not from scikit-learn.

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skfilterrank._lists.checks import is_finite_number, is_number, is_whole_number
+from skfilterrank._base.checks import is_finite_number, is_number, is_whole_number
 
 
 @pytest.mark.parametrize(

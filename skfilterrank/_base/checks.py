@@ -506,7 +506,7 @@ def check_container(values, name: str = "X") -> None:
 
 def count_rows(X, name: str = "X") -> int:
     """Return the number of rows of X, which must be in memory and not masked."""
-    from skfilterrank._lists.sklearn_compat import num_samples
+    from skfilterrank._base.sklearn_compat import num_samples
 
     check_container(X, name)
     try:

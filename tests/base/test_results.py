@@ -2,7 +2,7 @@
 
 import pytest
 
-from skfilterrank._lists.results import Cell, counted, paper_note, paper_table, plural
+from skfilterrank._base.results import Cell, counted, paper_note, paper_table, plural
 from skfilterrank.exceptions import InputError
 
 HEAD = ["system", "ap", "n"]

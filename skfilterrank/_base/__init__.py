@@ -1,0 +1,1 @@
+"""Checks, words, results, rounding and folds: everything that knows no query."""

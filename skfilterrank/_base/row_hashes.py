@@ -1,0 +1,115 @@
+"""Hashes of rows by what they hold: neither ids nor row order count."""
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from skfilterrank._base.checks import count_rows
+
+# Number of cells that are hashed at once, so that they fit the cache.
+_CELLS_AT_ONCE = 1 << 15
+# Constants of the hash.
+_HALF, _ODD = np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
+# Unit of the last bit of a number that is hashed.
+_ROUNDED = np.uint64(1 << 29)
+
+
+def hash_scores(counts: np.ndarray, *scores: np.ndarray) -> np.ndarray:
+    """Hash the scores of the rows of a mask; only their order counts, and not their scale."""
+    hashes = np.zeros(len(counts), dtype=np.uint64)
+    if counts.any():
+        ranks = (np.unique(each[counts], return_inverse=True)[1] for each in scores)
+        hashes[counts] = hash_rows(*ranks)
+    return hashes
+
+
+def hash_rows(table, *others) -> np.ndarray:
+    """Hash what each row holds in one or more tables: columns of numbers or texts.
+
+    The hash is that of the values, whatever holds them: an array, a data frame or a sparse matrix.
+    """
+    hashes = _hashes_of(table)
+    for other in others:
+        hashes = scrambled(hashes + _hashes_of(other))
+    return hashes
+
+
+def _hashes_of(table):
+    """Add up the hashes of the cells of each row; numbers that are 0 do not count."""
+    if not count_rows(table):
+        return np.empty(0, dtype=np.uint64)
+    if sparse.issparse(table):
+        return scrambled(_sums_of_sparse(table) + _ODD)
+    if isinstance(table, list) and table and isinstance(table[0], str):
+        # An array of texts would give all of them the length of the longest.
+        table = pd.Series(table, dtype=object)
+    if isinstance(table, pd.DataFrame | pd.Series):
+        table = pd.DataFrame(table)
+        columns = [table.iloc[:, place] for place in range(table.shape[1])]
+    else:
+        table = np.asarray(table)
+        columns = table.reshape(len(table), -1).T
+    sums = np.zeros(len(table), dtype=np.uint64)
+    if isinstance(columns, np.ndarray) and columns.dtype.kind in "biuf":
+        places = np.arange(len(columns))[:, np.newaxis]
+        step = max(1, _CELLS_AT_ONCE // max(1, len(columns)))
+        for begin in range(0, len(sums), step):
+            rows = slice(begin, begin + step)
+            sums[rows] = _hashes_of_numbers(columns[:, rows], places).sum(axis=0)
+    else:
+        for place, column in enumerate(columns):
+            sums += _hashes_of_cells(column, place)
+    return scrambled(sums + _ODD)
+
+
+def _hashes_of_cells(column, place):
+    """Hash the cells of a column: numbers as float64, everything else as texts."""
+    try:
+        missing = {"na_value": np.nan} if isinstance(column, pd.Series) else {}
+        convert = column.to_numpy if missing else column.astype
+        return _hashes_of_numbers(convert(dtype=np.float64, **missing), place)
+    except (TypeError, ValueError):
+        texts = pd.Series(column).to_numpy(dtype=object)
+        try:
+            hashes = pd.util.hash_array(texts, categorize=False)
+        except UnicodeEncodeError:
+            # Unpaired surrogates, as of half an emoji.
+            texts = [str(text).encode("utf-8", "surrogatepass").decode("latin-1") for text in texts]
+            hashes = pd.util.hash_array(np.array(texts, dtype=object), categorize=False)
+        return scrambled(hashes + np.uint64(place))
+
+
+def _hashes_of_numbers(values, places):
+    """Hash numbers with the numbers of their columns."""
+    if values.dtype == np.uint64:
+        bits = values
+    else:
+        # Adding 0.0 makes -0.0 and 0.0 equal.
+        bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
+        # Seven digits count, as in float32, so that the error of a computation seldom does.
+        bits += _ROUNDED >> np.uint64(1)
+        bits &= ~(_ROUNDED - np.uint64(1))
+    keys = scrambled(np.atleast_1d(places).astype(np.uint64) + _ODD)
+    hashes = scrambled(bits ^ keys)
+    hashes *= bits != 0
+    return hashes
+
+
+def _sums_of_sparse(table):
+    table = sparse.csr_array(table)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    cells = _hashes_of_numbers(table.data, table.indices)
+    ends = np.append(np.uint64(0), np.cumsum(cells, dtype=np.uint64))
+    return ends[table.indptr[1:]] - ends[table.indptr[:-1]]
+
+
+def scrambled(keys):
+    """Mix the bits of each number, as splitmix64 does, so that similar numbers become unrelated."""
+    keys = keys ^ (keys >> _HALF)
+    high = np.empty_like(keys)
+    for _ in range(2):
+        keys *= _ODD
+        keys ^= np.right_shift(keys, _HALF, out=high)
+    return keys
