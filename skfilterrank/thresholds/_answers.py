@@ -7,11 +7,11 @@ from skfilterrank._base.rounding import value_tolerance
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places
-from skfilterrank._lists.scoring import mean_and_error, mean_over_queries, t_interval
+from skfilterrank._lists.scoring import mean_over_queries, t_interval
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import false_rejects_of_first
 from skfilterrank.thresholds._cuts import ByPlace, Caps
-from skfilterrank.thresholds._judged_scores import JudgedScores, values_shown
+from skfilterrank.thresholds._judged_scores import JudgedScores, mean_of_clusters, values_shown
 
 EVERYTHING, NOTHING, FIRST, BELOW = "everything", "nothing", "first", "hide below 0"
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
@@ -63,7 +63,7 @@ def compared(
     for name, others in answers.items():
         differences, of_units = judged.by_cluster(values - others)
         differences[np.abs(differences) <= value_tolerance(others)] = 0.0
-        mean, error, n = mean_and_error(differences, of_units)
+        mean, error, n = mean_of_clusters(differences, of_units)
         interval = t_interval(mean, error, n, CONFIDENCE)
         rows[name] = mean_over_queries(others, weights), mean, error, *interval
     table = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS)
@@ -114,7 +114,8 @@ def better_answer(table: pd.DataFrame) -> str | None:
     # Hiding below 0 is the last row.
     place = answers["value"].drop(BELOW, errors="ignore").to_numpy().argmax()
     difference, error = answers[["difference", "error"]].to_numpy()[place]
-    pays = difference > error or not (difference or error)
+    # With a single cluster the error is NaN, and nothing can be said.
+    pays = not difference <= error or not (difference or error)
     return None if pays else str(answers["value"].idxmax())
 
 

@@ -10,7 +10,7 @@ from skfilterrank._base.results import Result, counted
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.thresholds._judged_scores import scored_sizes
+from skfilterrank.thresholds._judged_scores import effective_number, scored_sizes
 
 # A list size counts as different beyond the usual sizes times or divided by this factor.
 _SIZE_FACTOR = 1.5
@@ -73,7 +73,7 @@ class Calibration:
             return None
         quantiles = np.quantile(scores[is_scored], LEVELS) if has_scale else None
         share_shown = float(np.count_nonzero(shown & is_scored) / np.count_nonzero(is_scored))
-        return cls(quantiles, share_shown, effective_lists(sizes))
+        return cls(quantiles, share_shown, effective_number(sizes))
 
     def scale(self, scores, sizes, threshold=None) -> tuple[list[Fact], str | None]:
         """Compare median, spread, and the share at or above a threshold; describe a difference.
@@ -97,7 +97,7 @@ class Calibration:
         if threshold is not None:
             above = above._replace(calibration=1.0 - float(np.interp(threshold, own, LEVELS)))
         text = None
-        if len(scores) and min(self.n_queries, effective_lists(sizes)) >= _ENOUGH:
+        if len(scores) and min(self.n_queries, effective_number(sizes)) >= _ENOUGH:
             median = median._replace(lower=float(own[1]), upper=float(own[9]))
             if usual > 0:
                 spread = spread._replace(lower=usual / _SPREAD_FACTOR, upper=usual * _SPREAD_FACTOR)
@@ -291,12 +291,6 @@ def one_list(model, rows, n_rows: int) -> GroupIndex:
             DataWarning,
         )
     return GroupIndex.of_one(n_rows)
-
-
-def effective_lists(sizes) -> float:
-    """Return the effective number of lists for a mean over rows, given list sizes or weights."""
-    sizes = np.asarray(sizes, dtype=np.float64)
-    return float(sizes.sum() ** 2 / np.square(sizes).sum()) if sizes.any() else 0.0
 
 
 def is_few(n_effective: float, n_queries: int) -> bool:

@@ -17,7 +17,7 @@ from skfilterrank._lists.content import by_content
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex, check_groups
-from skfilterrank._lists.scoring import with_undefined
+from skfilterrank._lists.scoring import mean_and_error, mean_over_queries, with_undefined
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
 # Number of folds by query for choosing levels and for out-of-fold predictions.
@@ -200,6 +200,31 @@ def cluster_means(
     kept = sums > 0
     means, sums = np.bincount(clusters, weights * values)[kept] / sums[kept], sums[kept]
     return means, None if np.ptp(sums) == 0 else sums
+
+
+def mean_of_clusters(means: np.ndarray, weights=None) -> tuple[float, float, float]:
+    """Return the mean of cluster means, its standard error, and the effective number of clusters.
+
+    `weights` are those of :func:`cluster_means`. A cluster of much weight pulls the mean towards
+    itself. So its squared deviation is divided by 1 minus its share of the weight (the correction
+    CR2 of Bell and McCaffrey, 2002), and clusters count as their effective number, at least 2. The
+    error of a single cluster is NaN.
+    """
+    if len(means) < 2:
+        return float(means.sum()), np.nan, len(means)
+    if weights is None or np.ptp(means) == 0:
+        return mean_and_error(means)
+    total = weights.sum()
+    mean = mean_over_queries(means, weights)
+    squares = (weights * (means - mean)) ** 2 / (1.0 - weights / total)
+    n_effective = max(effective_number(weights), 2.0)
+    return mean, float(np.sqrt(squares.sum()) / total), n_effective
+
+
+def effective_number(weights) -> float:
+    """Return the effective number of equal weights for a mean, given weights or list sizes."""
+    weights = np.asarray(weights, dtype=np.float64)
+    return float(weights.sum() ** 2 / np.square(weights).sum()) if weights.any() else 0.0
 
 
 def unit_of(scores: np.ndarray) -> float:

@@ -9,7 +9,6 @@ from skfilterrank._base.checks import check_count, check_random_state, check_ver
 from skfilterrank._base.sklearn_compat import limit_threads, number_columns
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected_values import (
@@ -17,7 +16,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import SCORE, cluster_means
+from skfilterrank.thresholds._judged_scores import SCORE, cluster_means, mean_of_clusters
 from skfilterrank.thresholds._list_learner import ListLearner
 from skfilterrank.thresholds._threshold import BaseThreshold
 
@@ -103,8 +102,8 @@ class ByList(Cut):
         highest, clusters = values(best), judged.clusters[among]
         nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
         for factor in np.geomspace(1.0, nearest, _N_FACTORS):
-            mean, error, _ = mean_and_error(*cluster_means(highest - values(factor), clusters))
-            if mean <= error:
+            mean, error, _ = mean_of_clusters(*cluster_means(highest - values(factor), clusters))
+            if mean <= np.nan_to_num(error):
                 return float(factor)
         return best
 

@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, check_count, count_rows
+from skfilterrank._base.query_folds import distinct_numbers
+from skfilterrank._base.results import plural
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
@@ -39,13 +41,13 @@ from skfilterrank.thresholds._drift import (
     Calibration,
     ThresholdCheck,
     differences,
-    effective_lists,
     is_few,
     one_list,
 )
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     JudgedScores,
+    effective_number,
     margins_of,
     name_unit,
     number_clusters,
@@ -282,7 +284,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self._describe(judged, shown, parsed.k)
         (values,) = values_shown(judged.lists, parsed, self.cut_.measured(shown))
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
-        _warn_if_few_weigh(judged.lists.weights)
+        if not self.is_calibrated:
+            _warn_if_few_weigh(judged)
         if judged.folds is not None:
             self._describe_folds(judged, values)
         answer = self._compare(judged, parsed, found, entries, values)
@@ -832,14 +835,20 @@ class Threshold(BaseThreshold):
         super().check_parameters()
 
 
-def _warn_if_few_weigh(weights):
-    """Warn if weights leave few effective queries."""
-    if weights is None or not is_few(n_effective := effective_lists(weights), len(weights)):
+def _warn_if_few_weigh(judged):
+    """Warn if weights, or clusters of unequal size, leave few effective queries or clusters."""
+    weights = np.bincount(judged.clusters, judged.lists.weights)[distinct_numbers(judged.clusters)]
+    if not is_few(n_effective := effective_number(weights), len(weights)):
         return
+    cause = "clusters differ in size, which leaves"
+    remedy = "Give smaller clusters, or judge queries of more of them."
+    if judged.lists.weights is not None:
+        cause = "query_weight leaves"
+        remedy = "Bound the largest weights, or judge more of the queries that weigh much."
+    unit = plural("query" if judged.unit is None else judged.unit)
     warn_user(
-        f"query_weight leaves {n_effective:.1f} effective queries of {len(weights)} (the squared "
-        "sum of the weights, divided by the sum of their squares), so that few queries decide "
-        "about the threshold. Bound the largest weights, or judge more of the queries that weigh "
-        "much.",
+        f"{cause} {n_effective:.1f} effective {unit} of {len(weights)} (the squared sum of the "
+        "weights, divided by the sum of their squares), so that few decide about the threshold. "
+        f"{remedy}",
         FitWarning,
     )

@@ -20,9 +20,9 @@ from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     TunedThreshold,
-    _drift,
     load_threshold,
 )
+from skfilterrank.thresholds._judged_scores import effective_number
 
 MATCH = "not on the scale of those that the threshold was chosen on"
 
@@ -123,7 +123,7 @@ def test_scores_of_an_estimator_within_are_not_compared():
     [([3, 3, 3], 3.0), ([7], 1.0), ([4, 1, 1], 2.0), ([0, 5, 5], 2.0), ([], 0.0), ([0], 0.0)],
 )
 def test_lists_that_say_as_much_by_hand(sizes, expected):
-    assert _drift.effective_lists(sizes) == expected
+    assert effective_number(sizes) == expected
 
 
 @pytest.fixture(scope="module")

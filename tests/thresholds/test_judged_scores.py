@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.scoring import t_interval
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import dcg_score
 from skfilterrank.thresholds import JudgedScores
 from skfilterrank.thresholds._judged_scores import (
     margins_of,
+    mean_of_clusters,
     number_clusters,
     read_scores,
     values_shown,
@@ -81,6 +83,35 @@ def test_lists_of_a_cluster_count_as_one():
     folds, n_folds = judged.deal_folds()
     assert n_folds == 2
     assert folds[0] != folds[1] == folds[2]
+
+
+@pytest.mark.parametrize("sizes", [[200] + [2] * 39, [150, 40, 20, 10] + [4] * 11, range(1, 21)])
+def test_intervals_hold_for_clusters_of_any_sizes(sizes):
+    rng, sizes, n_held = np.random.default_rng(0), np.array(sizes, dtype=np.float64), 0
+    for _ in range(400):
+        mean, error, n = mean_of_clusters(rng.normal(size=len(sizes)), sizes)
+        low, high = t_interval(mean, error, n, 0.95)
+        n_held += low <= 0 <= high
+    assert n_held >= 0.93 * 400
+
+
+def test_means_of_clusters():
+    means, sizes = np.array([3.0, 1.0, 2.0]), np.array([2.0, 1.0, 1.0])
+    mean, error, n = mean_of_clusters(means, sizes)
+    assert mean == 2.25
+    # Squared deviations times squared sizes, over 1 minus the share of the cluster.
+    squares = 2.25 / 0.5 + 1.5625 / 0.75 + 0.0625 / 0.75
+    assert (error, n) == pytest.approx((np.sqrt(squares) / 4, 16 / 6))
+    assert mean_of_clusters(means) == (2.0, means.std(ddof=1) / np.sqrt(3), 3)
+    assert mean_of_clusters(means, np.full(3, 2.0))[:2] == pytest.approx(
+        mean_of_clusters(means)[:2]
+    )
+    assert mean_of_clusters(np.full(3, 0.1), sizes)[:2] == (pytest.approx(0.1), 0)
+    # Of a cluster with nearly all of the weight there are at least two.
+    assert mean_of_clusters(means, np.array([100.0, 1.0, 1.0]))[2] == 2
+    mean, error, n = mean_of_clusters(np.array([3.0]))
+    assert (mean, n) == (3, 1)
+    assert np.isnan(error)
 
 
 def test_scores_are_read_from_every_container():

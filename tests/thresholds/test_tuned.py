@@ -448,6 +448,25 @@ def test_weights_that_leave_few_effective_queries_are_warned_of(data):
         TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups, query_weight=weights)
 
 
+def test_a_cluster_of_most_queries_is_warned_of(data):
+    users = pd.Series(np.where(data.groups < 200, -1, data.groups), name="user")
+    # (200 + 100) ** 2 / (200 ** 2 + 100) is 2.2.
+    expected = (
+        r"clusters differ in size, which leaves 2\.2 effective users of 101 .*of more of them"
+    )
+    with pytest.warns(FitWarning, match=expected):
+        TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups, clusters=users)
+
+
+def test_a_single_cluster_with_weight_has_no_error(data):
+    third = data.groups // 100
+    given = {"clusters": third, "query_weight": 1.0 * (third == 1)}
+    with pytest.warns(FitWarning, match=r"leaves 1\.0 effective clusters of 3") as warned:
+        found = TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups, **given)
+    assert found.held_out_[["error", "low", "high"]].isna().all(axis=None)
+    assert not any("not shown to pay" in str(each.message) for each in warned)
+
+
 @pytest.mark.parametrize("measure", [pd.Series(["ap"]), pd.NA, np.array(["ap"]), []])
 def test_what_is_no_measure(measure):
     with pytest.raises(InputError, match="is not a measure"):
