@@ -43,6 +43,8 @@ class Cut:
         True if the key of each row is its score.
     n_more : int or None
         Largest number of columns that are read besides the score; None means any.
+    columns : list or None
+        Names of these columns; None means all that are there.
     takes_weights : bool
         True if weights of queries change the level as they should.
     needs_lists : bool
@@ -70,6 +72,7 @@ class Cut:
     level: float | None = None
     is_score = False
     n_more: int | None = 0
+    columns: list | None = None
     takes_weights = True
     needs_lists = True
     shows_all = False
@@ -103,10 +106,6 @@ class Cut:
 
     def check(self, judged: JudgedScores, caps: Caps) -> None:
         """Raise for judged rows from which nothing can be learned."""
-
-    def wanted_columns(self) -> list | None:
-        """Return the names of the columns besides the score that are read; None means all."""
-        return None
 
     def check_columns(self, more: np.ndarray, names: list) -> np.ndarray:
         """Return the columns that `fit` had; raise if there are others."""
@@ -191,7 +190,7 @@ class Cut:
 
     def state(self) -> dict:
         """Return what was learned, in dicts, lists and arrays."""
-        return {"n_more": self.n_more} if self.n_more != type(self).n_more else {}
+        return {name: vars(self)[name] for name in ("n_more", "columns") if name in vars(self)}
 
     @classmethod
     def restored(cls, state: Mapping, parsed: ParsedMeasure) -> Self:

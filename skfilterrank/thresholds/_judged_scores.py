@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 
 from skfilterrank._base.checks import check_level_scores, check_numbers
 from skfilterrank._base.query_folds import distinct_numbers, query_folds
+from skfilterrank._base.results import counted
 from skfilterrank._base.row_hashes import hash_rows, hash_scores
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.rows import Rows
@@ -252,7 +253,7 @@ def read_scores(
             "scores are Rows, which a threshold cannot return scores or places for. Pass arrays "
             "of whole lists, some at a time."
         )
-    column, others, names = _split_columns(scores, n_more, owner)
+    column, others, names = _split_columns(scores, n_more, owner, wanted)
     column = check_level_scores(column, name="scores")
     if column.dtype == bool:
         column = column.astype(np.float64)
@@ -284,12 +285,21 @@ def _feature(column, name) -> np.ndarray:
     return found
 
 
-def _split_columns(scores, n_more, owner) -> tuple[object, list, list]:
+def _split_columns(scores, n_more, owner, wanted) -> tuple[object, list, list]:
     """Return the column of scores, and the other columns with their names."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
         found = list(columns)
         own = SCORE if found.count(SCORE) == 1 else found[0] if found else None
+        if own != SCORE and wanted is not None and n_more is None:
+            outside = [each for each in found if each not in wanted]
+            if len(outside) != 1:
+                raise InputError(
+                    f"scores has no column {SCORE!r}, and besides {brief_list(wanted)} "
+                    f"{counted(len(outside), 'column')}: {brief_list(outside)}. Name the column of "
+                    f"the score {SCORE!r}."
+                )
+            (own,) = outside
         if own == FILTER_SCORE and len(found) == 2:
             own = found[1]
         names = [each for each in found if each != own]

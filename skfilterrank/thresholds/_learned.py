@@ -48,13 +48,9 @@ class ByList(Cut):
         """Raise for a measure without an expected value of each prefix."""
         check_has_prefix_values(parsed, "LearnedThreshold")
 
-    def wanted_columns(self):
-        """Return the chosen columns, and those of `fit` once it has learned."""
-        return self.learner.columns if "learner" in vars(self) else self.columns
-
     def check_columns(self, more, names):
         """Return the columns of `fit`, in its order."""
-        return np.column_stack([more[:, :0], *_chosen(more, names, self.learner.columns).values()])
+        return np.column_stack([more[:, :0], *_chosen(more, names, self.columns).values()])
 
     # For as few terms as these, threads of BLAS take far more time than they save.
     @limit_threads(limits=1, user_api="blas")
@@ -76,6 +72,7 @@ class ByList(Cut):
             n_jobs=self.n_jobs,
             tell=tell if self.verbose else None,
         )
+        self.columns = self.learner.columns
         return self._keys_of(chances, judged.scores, judged.index)
 
     def keys(self, scores, more, index):
@@ -116,6 +113,7 @@ class ByList(Cut):
         """Make the cut from JSON."""
         found = cls(None, None, 2, None, None, 0)
         found.parsed, found.learner = parsed, ListLearner.restored(state)
+        found.columns = found.learner.columns
         return found
 
 
@@ -168,8 +166,9 @@ class LearnedThreshold(BaseThreshold):
         a class; more than ten gains are put into ten bins.
     columns : sequence of str or int, or None, default=None
         Further features of a document: columns of the table of scores. Inside RankAndFilter they
-        are columns of X, by name, or by number if X has no names. None takes all columns of a
-        table of scores, and none of X.
+        are columns of X: by name if X is a table, else by number. None takes all columns of a
+        table of scores, and none of X. If no column of a table of scores is called "score", it is
+        the only one that is not chosen, or with None the first.
     cv : int, default=10
         Number of folds by query, at least 2, for out-of-fold probabilities.
     max_shown, min_shown : int or None, default=None
@@ -295,18 +294,21 @@ class LearnedThreshold(BaseThreshold):
 
     def columns_of(self, X) -> dict:
         """Return the columns of X, by name, that are further features."""
-        names = self._wanted_by(vars(self).get("cut_", self._cut_of(0)))
+        names = vars(self).get("cut_", self._cut_of(0)).columns
         if not names:
             return {}
+        places, own = names, list(getattr(X, "columns", ()))
         try:
-            return dict(zip(names, number_columns(X, names).T))
+            if own:
+                if unknown := [name for name in names if name not in own]:
+                    raise InputError(
+                        f"X has no {brief_list(unknown)}. Its columns are {brief_list(own)}."
+                    )
+                places = [own.index(name) for name in names]
+            return dict(zip(names, number_columns(X, places).T))
         except (ValueError, LookupError, TypeError) as error:
-            told, own = str(error), list(getattr(X, "columns", ()))
-            unknown = [name for name in names if name not in [*own, *range(len(own))]]
-            if own and unknown:
-                told = f"X has no {brief_list(unknown)}. Its columns are {brief_list(own)}."
             raise InputError(
-                f"columns must name columns of numbers of X, got {brief(names)}: {told}"
+                f"columns must name columns of numbers of X, got {brief(names)}: {error}"
             ) from error
 
     def check_parameters(self) -> None:

@@ -221,16 +221,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _read(self, scores, cut: Cut) -> tuple[np.ndarray, np.ndarray, list]:
         """Read the score of each row, and the other columns that a cut wants."""
-        wanted = self._wanted_by(cut)
-        return read_scores(type(self).__name__, scores, self._most_more(), wanted)
-
-    def _wanted_by(self, cut: Cut) -> list | None:
-        """Return the names of the other columns; None means all.
-
-        A cut that `keep_if` took in place of the learned one gets the columns of `fit`.
-        """
-        wanted = cut.wanted_columns()
-        return self._cut_of(0).wanted_columns() if wanted is None else wanted
+        return read_scores(type(self).__name__, scores, self._most_more(), cut.columns)
 
     def _fit_rows(self, rows: Rows) -> Self:
         """Fit on :class:`skfilterrank.io.Rows`."""
@@ -332,10 +323,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if (answer := highest_answer(self.held_out_)) is None:
             return None
         levels = {EVERYTHING: -np.inf, NOTHING: np.inf, BELOW: 0.0}
+        columns, judged = self.cut_.columns, judged.in_order()
         self.cut_ = ByScore() if answer in levels else ByPlace()
         self.level_ = levels.get(answer, level)
         # The other columns of `fit` come again, and do not matter.
-        self.cut_.n_more, judged = judged.more.shape[1], judged.in_order()
+        self.cut_.n_more, self.cut_.columns = judged.more.shape[1], columns
         given = judged.scores, judged.more, judged.index
         found = self.cut_.capped(self.cut_.served_keys(*given), judged.index, self.caps_)
         shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)

@@ -374,6 +374,29 @@ class TestColumnsOfX:
         with pytest.raises(InputError, match=message):
             self.model(columns).fit(X, y, groups=groups)
 
+    def test_a_table_is_read_by_its_labels(self, table):
+        X, y, groups = table
+        with pytest.raises(InputError, match=r"X has no 1[.] Its columns are 'own'"):
+            self.model([1]).fit(X, y, groups=groups)
+        numbers = X.set_axis([1, 0, 2], axis=1)
+        expected = self.model(["level"]).fit(X, y, groups=groups).predict(X, groups=groups)
+        found = self.model([0]).fit(numbers, y, groups=groups).predict(numbers, groups=groups)
+        np.testing.assert_array_equal(found, expected)
+
+    def test_the_score_is_named_or_the_only_other_column(self, table):
+        X, y, groups = table
+        cut = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3)
+        for scored in (X, X[["level"]]):
+            with pytest.raises(InputError, match="Name the column of the score 'score'"):
+                cut.fit(scored, y, groups=groups)
+        two = X[["level", "own"]]
+        found = cut.fit(two, y, groups=groups).predict(two, groups=groups)
+        named = two.rename(columns={"own": "score"})
+        expected = clone(cut).fit(named, y, groups=groups).predict(named, groups=groups)
+        np.testing.assert_array_equal(found, expected)
+        with pytest.raises(InputError, match="besides 'level' 2 columns: 'own', 'text'"):
+            cut.predict(X, groups=groups)
+
     @pytest.mark.parametrize(
         "columns", ["level", ["score"], 3, [True, False], np.array(0), {"level"}, [["level"]]]
     )
@@ -414,13 +437,17 @@ class TestColumnsOfX:
         expected = clone(cut).fit(scored, y, groups=groups).predict(scored, groups=groups)
         np.testing.assert_array_equal(found, expected)
 
-    def test_a_cut_that_was_kept_reads_the_chosen_columns(self, table):
+    def test_a_cut_that_was_kept_reads_the_columns_of_fit(self, table, tmp_path):
         rng, groups = np.random.default_rng(0), table[2]
         scored = pd.DataFrame({"score": rng.normal(size=len(groups)), "level": 0.0, "docno": "d"})
         cut = LearnedThreshold("f", estimator=QUICK, columns=["level"], cv=3, keep_if="better")
         cut.fit(scored, rng.integers(0, 2, len(groups)), groups=groups)
         assert not hasattr(cut.cut_, "learner")
-        cut.predict(scored, groups=groups)
+        expected = cut.predict(scored, groups=groups)
+        cut.set_params(estimator=None).save(tmp_path / "cut.json")
+        for later in (cut, load_threshold(tmp_path / "cut.json")):
+            later.set_params(columns=["docno"])
+            np.testing.assert_array_equal(later.predict(scored, groups=groups), expected)
 
     @pytest.mark.parametrize(
         ("values", "told"), [(np.nan, "a feature must be a number"), ("d", "must hold numbers")]
