@@ -86,7 +86,7 @@ class Study:
             values = estimates.to_frame()
             for measure in measures:
                 true = self.truth_of(measure)
-                own, result = values.loc[measure], estimates.results[measure]
+                own = values.loc[measure]
                 pairs = estimates.compare(measure, correction=None)
                 gap = true[pairs.first] - true[pairs.second]
                 held = ((own["low"] <= true) & (true <= own["high"])).to_numpy()
@@ -99,7 +99,6 @@ class Study:
                     "bias": (own["value"] - true).mean(),
                     "rmse": np.sqrt(((own["value"] - true) ** 2).mean()),
                     "tau of values": kendalltau(own["value"], true).statistic,
-                    "tau of order": kendalltau(result.order_values, true).statistic,
                 }
                 widths = self._bare(measure, gains, rows, sample, estimates)
                 row |= dict(zip(("no model", "no model, normal"), widths))

@@ -150,10 +150,10 @@ def report(done):
         "Means over repetitions and 37 runs (or 666 pairs), nominal 95 %. `no model`: half-width "
         "of people's labels of the same sample, divided by their probabilities, without any "
         "prediction, with quantiles found in the same way, and with the normal one. `tau of "
-        "values`: of the unbiased values with the truth; `tau of order`: of what `order` ranks "
-        "by. `people alone` draws and estimates without any machine. `LabelPredictor` learned "
-        "from a tenth of the labels, none of which it predicts. `chance`, the `top 10 of a run` "
-        "and the `runs' own scores` (pseudo-qrels) are judges to distrust.\n\n" + "\n".join(parts)
+        "values`: of the unbiased values with the truth. `people alone` draws and estimates "
+        "without any machine. `LabelPredictor` learned from a tenth of the labels, none of which "
+        "it predicts. `chance`, the `top 10 of a run` and the `runs' own scores` (pseudo-qrels) "
+        "are judges to distrust.\n\n" + "\n".join(parts)
     )
     write_report("intervals_dl2019", "Intervals from mostly predicted labels", text)
 

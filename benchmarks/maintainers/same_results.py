@@ -1924,27 +1924,18 @@ def _samples(book, j, qrels, runs):
                 ),
                 table=lambda found: found,
             )
-            for target in ("these queries", "new queries"):
-                book.note(
-                    f"estimate/{name}/{target}",
-                    lambda: j.estimate(filled(sample), runs, few, target=target, **given),
-                    text=str,
-                    table=lambda found: found.to_frame(),
-                )
-    sample = book.note(
+            book.note(
+                f"estimate/{name}/these queries",
+                lambda: j.estimate(filled(sample), runs, few, **given),
+                text=str,
+                table=lambda found: found.to_frame(),
+            )
+    book.note(
         "draw_sample/query",
         lambda: j.draw_sample(
             machine, runs, ["ndcg_f@10", "ap"], n_total=8, unit="query", random_state=0
         ),
         table=lambda found: found,
-    )
-    book.note(
-        "estimate/query",
-        lambda: j.estimate(
-            filled(sample), runs, ["ndcg_f@10", "ap"], machine_qrels=machine, unit="query"
-        ),
-        text=str,
-        table=lambda found: found.to_frame(),
     )
     judged = qrels.groupby("qid").head(6)
     book.note(

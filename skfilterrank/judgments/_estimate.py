@@ -1,76 +1,59 @@
-"""Values with honest intervals from people's labels of a sample and machines' labels of the rest.
+"""Values with intervals from people's labels of a sample and machines' labels of the rest.
 
-**Two targets.** *These queries*: the value for the given queries if people judged every document of
-the pool; only the sample of documents is random. *New queries*: the mean over the population that
-the queries were drawn from; the queries are random, too.
+The values are those for the given queries if people judged every document of the pool. Only the
+sample of documents is random.
 
 **Linear measures.** DCG, precision and RBP are sums over documents of a position weight times a
-function of the label. Predict the labels, add the predictions up, and correct by the sample's
-errors, each divided by its probability to be drawn (the difference estimator; prediction-powered
-inference): unbiased whatever the predictions are, and the narrower the better they are. Predictions
-are learned from the sample, each document's from other folds than its own, and folds are drawn
-independently of each other, so that learning does not make them biased either.
+function of the label. The estimate adds up predicted labels. It corrects this sum by the errors in
+the sample, each divided by the document's inclusion probability (difference estimator;
+prediction-powered inference). It is unbiased for any predictions, and good ones make it precise.
+Predictions are learned from the sample. A document's prediction uses other folds than its own, and
+folds are drawn independently of each other, so that learning causes no bias.
 
 **Ratios.** nDCG, nDCG_f, AP and recall have a denominator that depends on all labels of a query.
-The library declares each of them as a sum over documents, with weights that depend on how many
-labels of each grade there are. Its expected value, given the sample's labels and under predicted
-probabilities of all others, takes the place of the sum of predictions. The weight is replaced by
+The library declares each as a sum over documents, whose weights depend on the number of labels of
+each grade. The expected value takes the place of the sum of predictions. The weight is replaced by
 the change that one label makes, averaged over the other labels. Each drawn label represents
-(1 - pi) / pi documents that were not drawn. For sums this is the difference estimator. Pairs of
-labels are corrected for too. A label also changes the predictions of other documents of its query,
-and so the point at which its own change is computed, which biases ratios a little. Changes by
-predictions that were learned without the label's fold are free of this bias. Values with them vary
-twice as much where the sample says little of a query, so that they only tell the bias: intervals
-are wider by three quarters of it.
+(1 - pi) / pi documents that were not drawn. Pairs of labels are corrected for, too.
 
-**Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries. Values that are 0
-or 1 in each query (any_forbidden, success) have exact intervals.
+A label also changes the predictions of other documents of its query, which biases ratios a little.
+Changes by predictions that were learned without the label's fold are free of this bias, but vary
+twice as much where the sample says little of a query. So they only measure the bias: intervals are
+wider by three quarters of it.
 
-**The design.** Elimination sampling (Tillé 1996): exact probabilities for a fixed number of
-documents, each sample inside the next, so that judging goes on in batches under the probabilities
-of the whole; joint probabilities in closed form, against which the variance approximation is
-tested. Inclusion probabilities are proportional to the effect of a document's label times the
-machine's uncertainty about it.
+**The design.** Elimination sampling (Tillé 1996) has exact probabilities for a fixed number of
+documents, and each sample contains the smaller ones, so that judging may go on in batches. Joint
+probabilities have a closed form, which a test compares with the approximated variance. Inclusion
+probabilities are proportional to the effect of a document's label times the machine's uncertainty.
 
 **No interval** can be computed from labels that a strategy chose, because the documents it left out
-differ from the chosen ones. These labels are kept with inclusion probability 1, and a sample is
+differ from the chosen ones. Such labels are kept with inclusion probability 1, and a sample is
 drawn from the rest.
 """
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from skfilterrank._base.checks import check_choice, check_share
+from skfilterrank._base.checks import check_share
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.files import is_path
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.io import QrelsIndex, read_qrels
-from skfilterrank.judgments._estimates import (
-    Estimates,
-    ExactRates,
-    MeasureEstimate,
-    deviations_of_total,
-    shrink,
-)
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.io import read_qrels
+from skfilterrank.judgments._estimates import Estimates, MeasureEstimate, deviations_of_total
 from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._ranked_pool import (
-    UNITS,
     as_table,
     judged_table,
     ranked_pool,
-    rows_to_judge,
     warn_of_outside,
 )
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
-from skfilterrank.metrics import evaluate_runs
 
-TARGETS = ("these queries", "new queries")
 _MOST_GRADES = 20
 # Number of standard errors between a number of documents and its estimate that is no chance.
 _SURPRISE = 5.0
@@ -80,10 +63,6 @@ _OF_BIAS = 0.75
 _MANY = 50
 # Sums whose coverage is in benchmarks/results/intervals_dl2019.md and intervals_hard.md.
 _IN_TABLES = ("dcg", "precision", "rbp")
-# Measures that are 0 or 1 in each query.
-_ZERO_OR_ONE = "any_forbidden", "success"
-# Number of judged queries of each value, 0 and 1, in each run that a normal quantile needs.
-_MANY_OF_BOTH = 20
 
 
 def estimate(
@@ -93,8 +72,6 @@ def estimate(
     *,
     machine_qrels=None,
     pool=None,
-    unit: str = "document",
-    target: str = "these queries",
     gains=None,
     confidence_level: float = 0.95,
 ) -> Estimates:
@@ -113,19 +90,13 @@ def estimate(
         list.
     measures : str or list of str
         Names of measures that are sums over documents, such as "dcg@10", "ndcg_f@10",
-        "precision@10", "forbidden@10", "rbp", "recall@100" and "ap"; with ``unit="query"``, names
-        of any measures. Each may have its own options for labels: "ap(rel=2)".
+        "precision@10", "forbidden@10", "rbp", "recall@100" and "ap". Each may have its own options
+        for labels: "ap(rel=2)".
     machine_qrels : qrels, dict of name to qrels, or None, default=None
         Labels of one machine judge, or of several by name. None uses only people's labels.
     pool : qrels or data frame, default=None
         Queries and documents that count; None means all with a machine label. All other documents
         count as unjudged, with gain 0.
-    unit : {"document", "query"}, default="document"
-        Unit of the sample: documents, or whole queries with all their documents judged. Of risks
-        with a cut-off, such as "any_forbidden@5", those among the first places of the runs do.
-    target : {"these queries", "new queries"}, default="these queries"
-        Target of the intervals: the value for these queries if people judged all documents of the
-        pool, or the mean over the population that these queries were drawn from.
     gains : None, "exp2", dict or callable, default=None
         Map from people's labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
         of machines are used as classes and may have any scale.
@@ -136,9 +107,8 @@ def estimate(
     -------
     Estimates
         `to_frame()` has a row for each measure and run: "value", "low", "high", "standard_error"
-        and "shown_to_cover". ``covariance(measure)`` has the covariances of all runs,
-        ``compare(measure)`` differences with intervals and p values, and ``order(measure)`` ranks
-        with intervals.
+        and "shown_to_cover". ``covariance(measure)`` has the covariances of all runs, and
+        ``compare(measure)`` differences with intervals and p values.
 
     Raises
     ------
@@ -153,8 +123,7 @@ def estimate(
     DataWarning
         If a machine's labels of 50 documents or more are all those of people, or a file of machine
         labels says that some are people's: these are left out. If runs return documents outside
-        the pool as high as the measures look (among the first 10 for those without a cut-off); not
-        with ``unit="query"``, where all that people judged may be all there is.
+        the pool as high as the measures look (among the first 10 for those without a cut-off).
 
     See Also
     --------
@@ -177,14 +146,9 @@ def estimate(
     quarters of the distance to these.
     If everything is judged, the estimate equals the measure.
 
-    With ``unit="query"`` values that are 0 or 1 in each query, those of any_forbidden and success,
-    have exact intervals by people's labels alone: hypergeometric for these queries, Clopper and
-    Pearson's for new ones. Machine labels are used only if each run has at least 20 judged queries
-    of either value. Means of other values have Student's intervals, by PPI++ [2]_.
-
-    No table shows the coverage of intervals of ratios, of sums other than dcg@k, precision@k and
-    rbp, of ``target="new queries"`` from documents, and of Student's intervals over queries. Tables
-    mark them, see :meth:`Estimates.to_frame`.
+    The values are those for these queries. No table shows the coverage of intervals of ratios, and
+    of sums other than dcg@k, precision@k and rbp: see :meth:`Estimates.to_frame`. For measures that
+    are no sums, draw queries, judge all of their documents, and measure these queries.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, all together and each by itself, learned from the sample in
@@ -217,81 +181,58 @@ def estimate(
     >>> estimates
     <Estimates: dcg@50 of 2 runs, 60 of 155 documents judged>
     """
-    check_choice(unit, "unit", UNITS)
-    check_choice(target, "target", TARGETS)
     confidence_level = check_share(confidence_level, "confidence_level")
     parsed = parse_measures(measures)
     # Check the sample first: its message also names the pool.
     sample, n_open = _sample(qrels)
-    ranked = ranked_pool(machine_qrels, runs, pool)
-    if target == "new queries" and len(ranked.queries) < 2:
-        raise InputError(
-            "target='new queries' needs at least two queries, got one, from which nothing can be "
-            "said of others."
-        )
-    if unit == "query" and ranked is runs:
-        raise InputError(
-            "unit='query' computes values of the runs again, which a RankedPool does not hold: "
-            "pass runs, machine_qrels and pool."
-        )
-    if unit == "query":
-        results = _by_queries(runs, sample, parsed, ranked, target, gains)
-        numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
-    else:
-        results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
-    _warn_of_no_width(results, ranked.runs, numbers[0] < numbers[1])
-    return Estimates(
-        ranked.runs, results, target, unit, confidence_level, *numbers, tuple(ranked.queries)
-    )
-
-
-def _by_documents(sample, n_open, parsed, ranked, target, gains):
-    """Estimate each measure from a sample of documents, and count documents of three kinds."""
-    rows = ranked.rows_of(sample.index, "qrels")
-    warn_of_outside(ranked, parsed)
-    _warn_of_copies(ranked, rows, sample["label"].to_numpy())
+    pool = ranked_pool(machine_qrels, runs, pool)
+    rows = pool.rows_of(sample.index, "qrels")
+    warn_of_outside(pool, parsed)
+    _warn_of_copies(pool, rows, sample["label"].to_numpy())
     probability = sample["inclusion_probability"].to_numpy()
     grades, codes = _grades(sample["label"].to_numpy(), gains)
-    forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
+    forms = {text: SumOfLabels(each, pool, grades) for text, each in parsed.items()}
     for text, form in forms.items():
         # The labels differ, but this measure gives all of them the same value.
         if len(grades) > 1 and len(np.unique(form.grades)) < 2:
             _check_spread(form.grades, codes, f" for {brief(text)}")
-        _check_design(form, rows, probability, n_open)
+        _check_design(form, rows, probability)
     if n_open:
         warn_user(
             f"qrels has {counted(n_open, 'document')} without a label. The labelled documents "
             "are not a random sample of them, so that values and intervals are wrong. Judge the "
-            "rest, or draw again with the "
-            "same random_state and a smaller n_total, the number judged from the first one on.",
+            "rest, or draw again with the same random_state and a smaller n_total, the number "
+            "judged from the first one on.",
             DataWarning,
         )
     is_certain = probability >= 1
     if not is_certain.all():
         _check_spread(grades, codes)
-
-    results, n_queries = {}, len(ranked.queries)
-    of_any = np.zeros(len(ranked), dtype=bool)
+    is_of_any = np.any([form.influential() for form in forms.values()], axis=0)
+    n_judged = int(np.count_nonzero(is_of_any[rows]))
     labels = rows, codes, probability, is_certain
-    for text, form in forms.items():
-        of_any |= form.influential()
-        of_query, changes, bias = _by_labels(form, labels)
-        drawn = deviations = deviations_of_total(changes / n_queries, probability)
-        values = of_query.mean(axis=1)
-        if target == "new queries":
-            deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
-        results[text] = MeasureEstimate(
-            values=values,
-            deviations=deviations,
-            greater_is_better=parsed[text].measure.greater_is_better,
-            value_range=parsed[text].measure.range_for(form.grades),
-            by_query=of_query,
-            shown_to_cover=target == "these queries" and _is_in_tables(form),
-            allowance=_OF_BIAS * bias,
-            find_order=partial(_order_values, form, labels, values, drawn),
-        )
-    n_judged = int(np.count_nonzero(of_any[rows]))
-    return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
+    return Estimates(
+        runs=pool.runs,
+        results={text: _estimate(form, labels) for text, form in forms.items()},
+        confidence_level=confidence_level,
+        n_judged=n_judged,
+        n_possible=int(np.count_nonzero(is_of_any)),
+        n_other=len(rows) - n_judged,
+        queries=tuple(pool.queries),
+    )
+
+
+def _estimate(form, labels) -> MeasureEstimate:
+    """Estimate one measure from the labels of a sample."""
+    of_query, changes, bias = _by_labels(form, labels)
+    measure = form.parsed.measure
+    return MeasureEstimate(
+        values=of_query.mean(axis=1),
+        deviations=deviations_of_total(changes / of_query.shape[1], labels[2]),
+        value_range=measure.range_for(form.grades),
+        shown_to_cover=_is_in_tables(form),
+        allowance=_OF_BIAS * bias,
+    )
 
 
 def _is_in_tables(form):
@@ -303,35 +244,26 @@ def _is_in_tables(form):
     return parsed.measure.name in _IN_TABLES and has_depth and is_sum
 
 
-def _guess(form, labels, *, for_order=False):
-    """Learn labels of all documents from some judged ones."""
+def _learn(form, labels):
+    """Learn labels of all documents from the judged ones."""
     rows, codes, probability, known = labels
     worth = _position_weights(form)
-    if form.slope.any() and not for_order:
+    if form.slope.any():
         # In average precision pairs of labels interact. Predictions by each run can be so sure that
         # pairs of rare errors make intervals twice as wide, as with runs made from the labels.
         worth = csr_array(worth.mean(axis=1)[:, None])
     # Each measure is estimated separately, so that its value does not depend on the other measures.
-    model = LabelModel(form.pool, worth, form.influential(), use_means=not for_order)
+    model = LabelModel(form.pool, worth, form.influential())
     # The narrowest intervals of sums; a ratio needs predictions that are right on average over
     # all documents, which weights of the design give.
     weights = probability ** (-0.5 if form.is_linear else -1.0)
     return model.fit(rows, codes, len(form.grades), known, weights)
 
 
-def _order_values(form, labels, values, deviations):
-    """Move values towards predictions, as far as they do not contradict these."""
-    rows, codes, probability, _ = labels
-    # All labels say what a machine means, and how much it favours each run.
-    learned = _guess(form, (rows, codes, probability, np.full(len(rows), True)), for_order=True)
-    steady = form.expand(learned.predict().with_known(rows, codes))
-    return shrink(values, deviations.T @ deviations, steady.base.mean(axis=1))
-
-
 def _by_labels(form, labels):
     """Return values of each query, (n_runs, n_queries), changes by labels, and bias of means."""
     rows, codes, probability, is_certain = labels
-    learned = _guess(form, labels)
+    learned = _learn(form, labels)
 
     def expand(wanted, without=None):
         prediction = learned.predict(without).with_known(rows[is_certain], codes[is_certain])
@@ -373,27 +305,12 @@ def _sample(qrels):
             "nothing certain of those it left out, and no interval can be had from them alone. "
             "Draw documents by draw_sample(machine_qrels, runs, measures, n_total=..., "
             "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
-            "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
-            "unit='query' and target='new queries'."
+            "judged all that counts, evaluate_runs has the values, and compare_systems intervals "
+            "for other queries."
         )
     if len(table) < 2:
         raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")
     return table, len(as_table(qrels, "qrels")) - len(table)
-
-
-def _warn_of_no_width(results, runs, is_partial):
-    """Warn of intervals without width although not everything is judged."""
-    for text, result in results.items():
-        is_one_value = np.ptp(result.by_query, axis=1) == 0
-        no_width = is_partial & is_one_value & ~result.deviations.any(axis=0)
-        no_width &= result.rates is None
-        if no_width.any():
-            warn_user(
-                f"{text}: all judged queries have the same value for "
-                f"{brief_list([runs[i] for i in np.flatnonzero(no_width)])}, so that intervals "
-                "have no width and need not hold the true value. Judge more.",
-                DataWarning,
-            )
 
 
 def _warn_of_copies(pool, rows, labels):
@@ -432,192 +349,30 @@ def _check_spread(grades, codes, reader=""):
         raise InputError(
             f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}{reader}, so "
             "that the share of other gains cannot be estimated, and an interval would have no "
-            "width. "
-            "Judge more documents: draw_sample with the same random_state and a larger n_total "
-            "extends this sample."
+            "width. Judge more documents: draw_sample with the same random_state and a larger "
+            "n_total extends this sample."
         )
 
 
-def _check_design(form, rows, probability, n_open):
+def _check_design(form, rows, probability):
     """Raise an error if the inclusion probabilities contradict the number of documents."""
-    influential = form.influential()
-    n_possible = int(np.count_nonzero(influential))
     weights = np.zeros(len(form.pool))
     weights[rows] = 1 / probability
-    estimated, error, is_odd = _counted(weights, influential)
-    if not is_odd:
-        return
-    if n_open and estimated < n_possible:
-        raise InputError(
-            f"qrels has {counted(n_open, 'document')} without a label, beside {len(rows):,} with "
-            "one. The latter are not a sample with these probabilities. Judge the rest, or draw "
-            "again "
-            "with the same random_state and a smaller n_total, the number judged from the first "
-            "one on: these are that sample, with probabilities of its own."
-        )
-    text = brief(form.parsed.text)
-    why = "Were they drawn from this pool, for this measure?"
-    if estimated < n_possible:
-        why = "They seem to be drawn for another measure, or a pool, of fewer documents."
-        # The sample covers the lists of these runs.
-        added = [
-            name
-            for number, name in enumerate(form.pool.runs)
-            if _counted(weights, np.unique(form.row[form.run == number]))[2]
-        ]
-        if form.is_linear and 0 < len(added) < len(form.pool.runs):
-            why = f"They seem to be drawn without {brief_list(added)} among the runs."
-        why += (
-            " If people judged only the first part of a sample, draw again with the same "
-            "random_state and n_total as many as they judged."
-        )
-    raise InputError(
-        f"the inclusion probabilities of qrels are not those of a sample for {text}: by them there "
-        f"would be {estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
-        f"{n_possible:,}. {why} Draw by draw_sample(machine_qrels, runs, measures, n_total=..., "
-        "judged=qrels), which keeps these labels."
-    )
-
-
-def _counted(weights, influential):
-    """Estimate a number of documents, its standard error, and if its error is too large."""
-    weights = weights[influential]
+    weights = weights[form.influential()]
     n_possible, estimated = len(weights), weights.sum()
     error = np.sqrt((weights * (weights - 1)).clip(0).sum())
-    return estimated, error, abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible
+    if abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible:
+        raise InputError(
+            "the inclusion probabilities of qrels are not those of a sample for "
+            f"{brief(form.parsed.text)} of these runs and this pool: they stand for "
+            f"{estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
+            f"{n_possible:,}. Draw by draw_sample(machine_qrels, runs, measures, n_total=..., "
+            "judged=qrels), which keeps these labels. Or, if people judged only the first part of "
+            "a sample, draw again with the same random_state, and n_total as many as they judged."
+        )
 
 
 def _position_weights(form):
     """Return the position weight of each row in each run, (n_rows, n_runs)."""
     worth = np.abs(form.first + form.slope)
     return csr_array((worth, (form.row, form.run)), shape=(len(form.pool), len(form.pool.runs)))
-
-
-# Smallest number of queries for a mean and its error.
-LEAST_QUERIES = 5
-
-
-def _by_queries(runs, sample, parsed, pool, target, gains):
-    """Estimate measures from queries that were judged whole, by PPI++ over queries.
-
-    Let f be the values of judged queries by people's labels, and m the values of all queries by
-    machine labels. The estimate is ``mean of judged f + trust * (mean of all m - mean of judged
-    m)``, with the trust from 0 to 1 of the smallest variance (Angelopoulos, Duchi and Zrnic,
-    "PPI++: Efficient prediction-powered inference", 2023). Any measure is possible.
-    """
-    counts = rows_to_judge(pool, parsed)
-    # Risks are 0 for queries without a document to judge, which no sample contains.
-    drawn_from = np.unique(pool.codes[counts])
-    queries, share = _judged_queries(sample, pool, counts, pool.queries[drawn_from])
-    n_all, n_judged = len(drawn_from), len(queries)
-    part = n_all / len(pool.queries)
-    judged = sample.reset_index()[["qid", "docno", "label"]]
-    values = _values(judged, runs, parsed, gains, queries, pool.runs)
-    guesses = [
-        _values(_labels(pool, labels), runs, parsed, gains, pool.queries[drawn_from], pool.runs)
-        for labels in pool.machine.values()
-    ]
-    is_judged = pool.queries[drawn_from].isin(queries)
-    grades = as_gains(sample["label"].to_numpy(), gains, name="qrels")
-    results = {}
-    for number, text in enumerate(parsed):
-        by_people = values[number]
-        by_machine = [guess[number] for guess in guesses]
-        rates = None
-        if parsed[text].measure.name in _ZERO_OR_ONE:
-            hits = by_people.sum(axis=1)
-            if not guesses or np.minimum(hits, n_judged - hits).min() < _MANY_OF_BOTH:
-                lists = _same_lists(pool, parsed[text].k)[:, drawn_from]
-                by_machine = []
-                rates = ExactRates(by_people > 0, lists, is_judged, part, target == "new queries")
-        machine = np.mean(by_machine, axis=0) if by_machine else np.zeros((len(pool.runs), n_all))
-        trust = _trust(by_people, machine[:, is_judged], 1 - share)
-        rest = by_people - trust * machine[:, is_judged]
-        estimate = rest.mean(axis=1) + trust * machine.mean(axis=1)
-        away = rest - rest.mean(axis=1, keepdims=True)
-        degrees = n_judged - 1 - bool(by_machine)
-        deviations = away.T * np.sqrt((1 - share) / (n_judged * degrees))
-        if target == "new queries":
-            own = by_people - by_people.mean(axis=1, keepdims=True)
-            own = own.T * np.sqrt(share / (n_judged * (n_judged - 1)))
-            between = estimate * np.sqrt((1 - part) / n_all)
-            deviations = np.vstack(
-                [deviations, own, between[None]] if part < 1 else [deviations, own]
-            )
-        results[text] = MeasureEstimate(
-            values=part * estimate,
-            deviations=part * deviations,
-            greater_is_better=parsed[text].measure.greater_is_better,
-            value_range=parsed[text].measure.range_for(grades),
-            by_query=by_people,
-            shown_to_cover=rates is not None,
-            rates=rates,
-        )
-    return results
-
-
-def _same_lists(pool, k):
-    """Number the lists, (n_runs, n_queries): lists of the same first k documents are equal."""
-    shown = pool.place <= (np.inf if k is None else k)
-    # Sums of random numbers, which wrap around: other documents hardly ever have the same sum.
-    random = np.random.RandomState(0).randint(1, 2**62, len(pool))[pool.row[shown]]
-    sums = np.zeros((len(pool.runs), len(pool.queries)), dtype=np.int64)
-    np.add.at(sums, (pool.run[shown], pool.codes[pool.row[shown]]), random)
-    return sums
-
-
-def _judged_queries(sample, pool, counts, drawn_from):
-    """Return the judged queries and their probability; raise if one is judged in part."""
-    missing = pool.index[counts].difference(sample.index)
-    pool_rows = pool.rows_of(sample.index, "qrels")
-    queries = pool.queries[np.unique(pool.codes[pool_rows])]
-    lost = missing[missing.get_level_values("qid").isin(queries)]
-    if len(lost):
-        raise InputError(
-            "unit='query' takes queries of which all documents that can change the measures are "
-            f"judged, and {len(lost):,} of judged queries are not, such as document "
-            f"{brief(lost[0][1])} of query {brief(lost[0][0])}: judge them, or estimate with "
-            "unit='document'."
-        )
-    shares = sample["inclusion_probability"].unique()
-    if len(shares) > 1 or not np.isclose(shares[0], len(queries) / len(drawn_from), rtol=1e-6):
-        raise InputError(
-            f"unit='query' takes queries drawn with one probability, that of {len(queries)} of "
-            f"{len(drawn_from)} queries: {len(queries) / len(drawn_from):g}, got "
-            f"{', '.join(f'{share:g}' for share in shares[:3])}. Draw by "
-            "draw_sample(..., unit='query')."
-        )
-    if len(queries) < min(LEAST_QUERIES, len(drawn_from)):
-        raise InputError(
-            f"unit='query' needs at least {LEAST_QUERIES} judged queries, got {len(queries)}: "
-            "judge more."
-        )
-    return queries, float(shares[0])
-
-
-def _labels(pool, labels):
-    frame = pool.index.to_frame(index=False).assign(label=labels)
-    return frame.dropna(subset="label")
-
-
-def _values(qrels, runs, parsed, gains, queries, names):
-    """Compute values by some labels, (n_measures, n_runs, n_queries)."""
-    # The meaning of these labels was checked when they were read.
-    index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
-    values = evaluate_runs(index, runs, parsed, gains=gains).per_query
-    columns = [
-        # A query without any label of a machine has the value of no relevant document.
-        values[text].unstack().reindex(index=names, columns=queries).fillna(0.0).to_numpy()
-        for text in parsed
-    ]
-    return np.stack(columns)
-
-
-def _trust(people, machine, rest):
-    """Return the factor of the machine's values, from 0 to 1, with the smallest variance."""
-    people = people - people.mean(axis=1, keepdims=True)
-    machine = machine - machine.mean(axis=1, keepdims=True)
-    square = (machine**2).sum()
-    if square <= 0 or rest <= 0:
-        return 0.0
-    return float(np.clip((people * machine).sum() / square, 0.0, 1.0))

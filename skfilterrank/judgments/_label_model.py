@@ -46,19 +46,15 @@ class LabelModel:
         Weight of a document's label in each run, used as features.
     influential : ndarray of shape (n_rows,), bool
         Documents to predict.
-    use_means : bool
-        Whether the mean of `worth` over the runs, and the share of runs that return a document, are
-        features.
     """
 
-    def __init__(self, pool: RankedPool, worth, influential, use_means: bool = True):
+    def __init__(self, pool: RankedPool, worth, influential):
         blocks = [np.ones((len(pool), 1))]
         for labels in pool.machine.values():
             blocks += [_classes(labels), _standardized(labels)]
-        if use_means:
-            returned = np.bincount(pool.row, minlength=len(pool)) / len(pool.runs)
-            root = _standardized(np.sqrt(worth.mean(axis=1)))
-            blocks.append(np.hstack([root, root**2 - 1, _standardized(returned)]))
+        returned = np.bincount(pool.row, minlength=len(pool)) / len(pool.runs)
+        root = _standardized(np.sqrt(worth.mean(axis=1)))
+        blocks.append(np.hstack([root, root**2 - 1, _standardized(returned)]))
         by_run = _by_run(worth)
         # Results do not depend on the order of the runs.
         by_run = by_run[:, np.argsort(by_run.T @ pool.folding.random_number, kind="stable")]

@@ -10,11 +10,9 @@ from skfilterrank._base.results import counted
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.judgments._estimate import LEAST_QUERIES
 from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import (
     UNITS,
-    is_rate,
     judged_table,
     ranked_pool,
     rows_to_judge,
@@ -73,7 +71,8 @@ def draw_sample(
         of which a sample of documents gives no interval. Where all measures are risks with a
         cut-off, such as "any_forbidden@5", only the documents that a run has among these first
         places are to be judged: no threshold shows others there. With labels filled in, the
-        sample serves :meth:`CertifiedThreshold.fit`.
+        sample serves :meth:`CertifiedThreshold.fit`, and means over its queries estimate those
+        over all.
     aim : {"differences", "values", "uniform"}, default="differences"
         What the sample is best for: differences between runs, the value of each run by itself, or
         nothing in particular: "uniform" makes all documents equally likely.
@@ -99,11 +98,9 @@ def draw_sample(
     Raises
     ------
     InputError
-        If `n_total` is not in range; if it is so small that some documents could not be drawn, or
-        that fewer than 5 queries are, from which :func:`estimate` gives no interval (risks alone
-        may be certified from fewer); if `judged` has documents outside the pool, a run returns none
-        of the pool, a measure gives no interval from a sample of documents, or a label of a machine
-        has no gain.
+        If `n_total` is not in range, or so small that some documents could not be drawn; if
+        `judged` has documents outside the pool, a run returns none of the pool, a measure gives no
+        interval from a sample of documents, or a label of a machine has no gain.
 
     Warns
     -----
@@ -213,12 +210,6 @@ def _draw_queries(pool, parsed, n_total, share, known, random_state):
     queries = queries[np.isin(queries, codes)]
     n_queries = len(queries)
     n_draw = _number(n_total, share, n_queries, "queries")
-    is_of_risks = all(is_rate(each.measure) for each in parsed.values())
-    if n_draw < min(LEAST_QUERIES, n_queries) and not is_of_risks:
-        raise InputError(
-            f"the sample has {counted(n_draw, 'query', 'queries')} of {n_queries:,}, and intervals "
-            f"need at least {LEAST_QUERIES}: draw so many (n_total)."
-        )
     order = queries[random_state.permutation(n_queries)[:n_draw]]
     place = np.full(len(pool.queries), n_queries)
     place[order] = np.arange(n_draw)

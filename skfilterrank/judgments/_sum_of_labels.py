@@ -100,7 +100,7 @@ class SumOfLabels:
         raise InputError(
             f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
             "draw whole queries by draw_sample(..., unit='query'), judge the documents that it "
-            "asks for, and pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, "
+            "asks for, and measure these queries; or take a measure such as dcg, ndcg, ndcg_f, ap, "
             "precision@k, recall, rbp or forbidden@k."
         )
 

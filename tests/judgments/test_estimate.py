@@ -1,19 +1,17 @@
 """Values with intervals from a sample."""
 
-import pickle
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kendalltau, t
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
-from skfilterrank.judgments._estimate import _by_labels, _guess
+from skfilterrank.judgments._estimate import _by_labels, _learn
 from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._sample import draw_by_folds
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
@@ -144,7 +142,7 @@ def test_the_bias_is_that_of_predictions_without_the_fold_of_each_label(measure)
     codes = people.set_index(["qid", "docno"])["label"].loc[pool.index].to_numpy()[rows]
     probability = np.where(np.arange(12) == 5, 1.0, rng.uniform(0.4, 0.8, 12))
     labels = rows, codes, probability, probability == 1
-    weights, learned = (1 - probability) / probability, _guess(form, labels)
+    weights, learned = (1 - probability) / probability, _learn(form, labels)
     certain = rows[[5]], codes[[5]]
 
     def by_one(place, fold, wanted):
@@ -225,19 +223,6 @@ def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     assert width(machine.assign(label=rng.randint(0, 4, len(machine)))) < 1.1 * alone
     noise = {str(i): machine.assign(label=rng.randint(0, 4, len(machine))) for i in range(3)}
     assert width({"good": machine} | noise) < 0.9 * alone
-
-
-def test_new_queries_are_less_sure_than_these(data, sample, estimates):
-    _, machine, runs = data
-    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new queries")
-    old, new = estimates.to_frame(), found.to_frame()
-    np.testing.assert_allclose(old["value"], new["value"])
-    assert (new["standard_error"] > old["standard_error"]).all()
-    # The standard error of the mean of what is estimated of each query.
-    of_queries = found.results["dcg@10"].by_query
-    np.testing.assert_allclose(new["value"], of_queries.mean(axis=1))
-    error = of_queries.std(axis=1, ddof=1) / np.sqrt(of_queries.shape[1])
-    np.testing.assert_allclose(new["standard_error"], error)
 
 
 def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
@@ -342,54 +327,6 @@ def test_the_order_of_runs_does_not_matter(data, measure):
     found = [estimate(sample, each, measure, machine_qrels=machine) for each in (runs, turned)]
     frames = [each.to_frame().loc[measure] for each in found]
     pd.testing.assert_frame_equal(frames[1].loc[frames[0].index], frames[0], rtol=1e-7)
-    orders = [each.results[measure].order_values for each in found]
-    np.testing.assert_allclose(orders[1][::-1], orders[0], rtol=1e-7)
-
-
-def test_the_order_is_found_when_it_is_asked_for(data, sample, monkeypatch):
-    _, machine, runs = data
-    fit, found = LabelModel.fit, []
-
-    def spy(model, *labels):
-        found.append(model)
-        return fit(model, *labels)
-
-    monkeypatch.setattr(LabelModel, "fit", spy)
-    estimates = estimate(sample, runs, "dcg@10", machine_qrels=machine)
-    estimates.to_frame(), estimates.compare()
-    assert len(found) == 1
-    copy = pickle.loads(pickle.dumps(estimates))
-    # A copy has the order, and not the pool to find it by.
-    assert copy.results["dcg@10"].find_order is None
-    order = estimates.order(random_state=0)
-    assert order["rank"].is_monotonic_increasing
-    pd.testing.assert_frame_equal(copy.order(random_state=0), order)
-    assert len(found) == 2
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("judge", ["of a run", None])
-def test_the_order_is_better_than_that_of_the_values(judge):
-    """With a machine that favours the worst run, and without a machine."""
-    people, _, runs = collection(n_queries=20, n_runs=10)
-    true = means(runs, people, ["dcg@10"]).to_numpy()
-    worst = runs[list(runs)[true.argmin()]].sort_values("score", ascending=False)
-    pairs = [
-        pd.MultiIndex.from_frame(table[["qid", "docno"]])
-        for table in (people, worst.groupby("qid").head(10))
-    ]
-    machine = people.assign(label=pairs[0].isin(pairs[1]) * 1.0) if judge else None
-    found = []
-    for seed in range(6):
-        drawn = draw_sample(machine, runs, "dcg@10", n_total=80, pool=people, random_state=seed)
-        drawn = with_labels(drawn, people)
-        result = estimate(drawn, runs, "dcg@10", machine_qrels=machine, pool=people)
-        result = result.results["dcg@10"]
-        found.append(
-            [kendalltau(each, true).statistic for each in (result.order_values, result.values)]
-        )
-    by_order, by_values = np.mean(found, axis=0)
-    assert by_order > by_values + 0.05
 
 
 def test_a_run_from_elsewhere(data, sample):
@@ -450,7 +387,7 @@ def test_bad_input(data, sample):
     with pytest.raises(InputError, match="draw_sample"):
         of(sample.drop(columns="inclusion_probability"))
     # Neither probabilities nor a pool: one error has it all.
-    with pytest.raises(InputError, match=r"probability=1.0\), pool=qrels, unit='query' and target"):
+    with pytest.raises(InputError, match="no interval can be had from them alone"):
         of(sample.drop(columns="inclusion_probability"), machine_qrels=None)
     for wrong in (0.0, 1.5, np.nan):
         with pytest.raises(InputError, match="inclusion probability"):
@@ -469,8 +406,6 @@ def test_bad_input(data, sample):
         of(sample, machine_qrels={})
     with pytest.raises(InputError, match="different gains"):
         of(sample.assign(label=np.arange(len(sample)) / 7))
-    with pytest.raises(InputError, match="target"):
-        of(sample, target="other queries")
     pool = RankedPool.read(machine, runs)
     with pytest.raises(InputError, match="holds its machine labels"):
         estimate(sample, pool, "dcg@10", machine_qrels=machine)
@@ -480,217 +415,22 @@ def test_bad_input(data, sample):
 
 def test_a_sample_for_one_measure_is_none_for_another(data, sample):
     _, machine, runs = data
-    with pytest.raises(InputError, match=r"a sample for 'ndcg@10'.*drawn for another measure"):
+    with pytest.raises(InputError, match=r"not those of a sample for 'ndcg@10'"):
         estimate(sample, runs, "ndcg@10", machine_qrels=machine)
 
 
 def test_why_labels_are_no_sample(data, sample):
-    people, machine, runs = data
+    _, machine, runs = data
     part = sample.assign(label=sample["label"].where(np.arange(60) < 15))
-    with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_total"):
+    with pytest.raises(InputError, match="judged only the first part of a sample, draw again"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     # Few that lack do not show in the count.
     part = sample.assign(label=sample["label"].where(np.arange(60) < 55))
     with pytest.warns(DataWarning, match="5 documents without a label. The labelled"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
-    first, *late = runs
-    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", share=0.9, random_state=0)
-    one = {first: runs[first], "late": runs[late[-1]]}
-    with pytest.raises(InputError, match="drawn without 'late' among the runs"):
-        estimate(with_labels(drawn, people), one, "dcg@10", machine_qrels=machine)
 
 
 def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimates):
     _, machine, runs = data
     both = estimate(sample, runs, ["precision@10", "dcg@10"], machine_qrels=machine)
     pd.testing.assert_frame_equal(both.to_frame().loc[["dcg@10"]], estimates.to_frame())
-    pd.testing.assert_frame_equal(
-        both.order("dcg@10", random_state=0), estimates.order(random_state=0)
-    )
-
-
-def means_by_gains(runs, people, measures, gains):
-    values = evaluate_runs(people, runs, measures, gains=gains).means
-    return pd.concat({name: values[name] for name in measures}, names=["measure"])
-
-
-@pytest.fixture(scope="module")
-def query_data():
-    people, machine, runs = collection(n_queries=40, n_documents=15, n_runs=3)
-    true = evaluate_runs(people, runs, "err").means["err"]
-    return people, machine, runs, true
-
-
-def estimated(query_data, n, seed=0, **params):
-    people, machine, runs, _ = query_data
-    sample = draw_sample(machine, runs, "err", n_total=n, unit="query", random_state=seed)
-    sample = with_labels(sample, people)
-    return estimate(sample, runs, "err", machine_qrels=machine, unit="query", **params)
-
-
-def test_all_queries_give_the_measure(query_data):
-    frame = estimated(query_data, 40).to_frame()
-    np.testing.assert_allclose(frame["value"], query_data[3])
-    np.testing.assert_allclose(frame["standard_error"], 0)
-    new = estimated(query_data, 40, target="new queries").to_frame()
-    error = evaluate_runs(query_data[0], query_data[2], "err").per_query["err"].groupby(
-        "run"
-    ).std() / np.sqrt(40)
-    np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
-
-
-@pytest.mark.parametrize("machine", [True, False])
-def test_first_places_are_enough_for_risks(query_data, machine):
-    people, machine_qrels, runs, _ = query_data
-    gains, measures = {0: -1, 1: 1, 2: 1, 3: 1}, ["any_forbidden@2", "forbidden@3"]
-    machine = machine_qrels if machine else None
-    how = {"pool": people, "gains": gains}
-    true = means_by_gains(runs, people, measures, gains)
-    drawn = draw_sample(machine, runs, measures, n_total=40, unit="query", random_state=0, **how)
-    first = with_labels(drawn, people)
-    assert len(first) < 0.7 * len(people)
-    found = estimate(first, runs, measures, machine_qrels=machine, unit="query", **how)
-    np.testing.assert_allclose(found.to_frame()["value"], true, atol=1e-12)
-    assert found.n_possible == found.n_judged == len(first)
-    # Fewer queries, and what is missing among the first places.
-    drawn = draw_sample(machine, runs, measures, n_total=20, unit="query", random_state=0, **how)
-    some = with_labels(drawn, people)
-    part = estimate(some, runs, measures, machine_qrels=machine, unit="query", **how)
-    frame = part.to_frame()
-    assert (np.abs(frame["value"] - true.to_numpy()) < 4 * frame["standard_error"]).all()
-    assert part.n_possible == len(first)
-    with pytest.raises(InputError, match="that can change the measures are judged, and 1 of"):
-        estimate(some[1:], runs, measures, machine_qrels=machine, unit="query", **how)
-    with pytest.raises(InputError, match="that can change the measures are judged"):
-        estimate(some, runs, [*measures, "rr"], machine_qrels=machine, unit="query", **how)
-
-
-@pytest.mark.parametrize("machine", [True, False])
-def test_risks_are_zero_where_no_run_returns_a_document(query_data, machine):
-    people, machine_qrels, runs, _ = query_data
-    queries = people["qid"].unique()
-    runs = {name: each[each["qid"].isin(queries[10:])] for name, each in runs.items()}
-    gains, measure = {0: -1, 1: 1, 2: 1, 3: 1}, "any_forbidden@2"
-    machine = machine_qrels if machine else None
-    how = {"pool": people, "gains": gains}
-    drawn = draw_sample(machine, runs, measure, n_total=30, unit="query", random_state=0, **how)
-    how |= {"machine_qrels": machine, "unit": "query"}
-    for target in ("these queries", "new queries"):
-        found = estimate(with_labels(drawn, people), runs, measure, target=target, **how).to_frame()
-        values = evaluate_runs(people, runs, measure, gains=gains, missing="empty").per_query
-        values = values.reset_index().pivot_table(measure, "qid", "run")
-        values = values.reindex(queries).fillna(0.0)
-        np.testing.assert_allclose(found.loc[measure, "value"], values.mean())
-        if target == "new queries":
-            expected = values.std(ddof=0) / np.sqrt(len(queries))
-            np.testing.assert_allclose(found.loc[measure, "standard_error"], expected, rtol=0.03)
-    some = draw_sample(
-        machine, runs, measure, n_total=15, unit="query", random_state=0, pool=people
-    )
-    part = estimate(with_labels(some, people), runs, measure, **how).to_frame()
-    assert (np.abs(part["value"] - values.mean().to_numpy()) < 4 * part["standard_error"]).all()
-
-
-@pytest.mark.nightly
-def test_intervals_hold_the_values(query_data):
-    true, inside = query_data[3], []
-    for seed in range(16):
-        frame = estimated(query_data, 14, seed).to_frame()
-        inside.append((frame["low"] <= true.to_numpy()) & (true.to_numpy() <= frame["high"]))
-    assert np.mean(inside) > 0.87
-
-
-def test_a_perfect_machine_leaves_no_doubt(query_data):
-    people, _, runs, true = query_data
-    sample = draw_sample(people, runs, "err", n_total=10, unit="query", random_state=0)
-    found = estimate(
-        with_labels(sample, people), runs, "err", machine_qrels=people, unit="query"
-    ).to_frame()
-    np.testing.assert_allclose(found["value"], true)
-    np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
-
-
-def test_bad_samples_of_queries(query_data):
-    people, machine, runs, _ = query_data
-    sample = with_labels(
-        draw_sample(machine, runs, "err", n_total=10, unit="query", random_state=0), people
-    )
-
-    def of(qrels):
-        return estimate(qrels, runs, "err", machine_qrels=machine, unit="query")
-
-    with pytest.raises(InputError, match="are not, such as document"):
-        of(sample.drop(index=3))
-    with pytest.raises(InputError, match="one probability"):
-        of(sample.assign(inclusion_probability=0.9))
-    n_queries = machine["qid"].nunique()
-    few = sample[sample["qid"].isin(sample["qid"].unique()[:2])]
-    few = few.assign(inclusion_probability=2 / n_queries)
-    with pytest.raises(InputError, match="at least 5"):
-        of(few)
-
-
-@pytest.fixture(scope="module")
-def ten_queries():
-    """Return ten queries of two documents; all lists put the first one first; five are judged."""
-    people = [1, 1, 0, 1, 0]
-    machine = [1, 0, 0, 1, 0, 1, 1, 1, 0, 1]
-    queries = [f"{number}" for number in range(10)]
-    rows = pd.DataFrame({"qid": np.repeat(queries, 2), "docno": ["a", "b"] * 10})
-    by_machine = rows.assign(label=np.column_stack([machine, np.zeros(10)]).ravel())
-    sample = rows[:10].assign(
-        label=np.column_stack([people, np.zeros(5)]).ravel(), inclusion_probability=0.5
-    )
-    return sample, {"one": rows.assign(score=[2.0, 1.0] * 10)}, by_machine
-
-
-@pytest.mark.parametrize("target", ["these queries", "new queries"])
-def test_prediction_powered_inference_by_hand(ten_queries, target):
-    sample, runs, machine = ten_queries
-    found = estimate(
-        sample, runs, "precision@1", machine_qrels=machine, unit="query", target=target
-    )
-    frame = found.to_frame().loc[("precision@1", "one")]
-    # Of the five queries: people less their mean 0.4, 0.4, -0.6, 0.4, -0.6, the machine 0.6, -0.4,
-    # -0.4, 0.6, -0.4: products 0.8, squares 1.2, trust 2/3. What is left of people is 1/3, 1, 0,
-    # 1/3, 0, with mean 1/3 and squares around it of 2/3; the machine's mean of all ten is 0.6.
-    assert frame["value"] == pytest.approx(1 / 3 + 2 / 3 * 0.6)
-    # Half of the queries are open; trust costs one degree of freedom more than the mean.
-    variance = (1 - 0.5) / 5 * (2 / 3) / 3
-    if target == "new queries":
-        variance += 0.5 * 1.2 / (5 * 4)
-    assert frame["standard_error"] == pytest.approx(np.sqrt(variance))
-    if target == "these queries":
-        # Squares 0, 4, 1, 0, 1: 18 / 36 - 1/5, which is more than the 4 there are.
-        assert frame["low"] == pytest.approx(11 / 15 - t.ppf(0.975, 4) * np.sqrt(variance))
-    assert frame["high"] == 1
-
-
-def test_without_a_machine_it_is_the_mean_by_hand(ten_queries):
-    sample, runs, machine = ten_queries
-    pool = machine[["qid", "docno"]]
-    found = estimate(sample, runs, "precision@1", pool=pool, unit="query").to_frame()
-    frame = found.loc[("precision@1", "one")]
-    assert frame["value"] == pytest.approx(0.6)
-    # (1 - f) s ** 2 / n, of squares of 1.2.
-    assert frame["standard_error"] == pytest.approx(np.sqrt(0.5 * (1.2 / 4) / 5))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("unit", "size"), [("query", 5), ("document", 20)])
-@pytest.mark.filterwarnings("ignore:machine_qrels, judge")
-def test_intervals_without_width_are_warned_of(unit, size):
-    """One forbidden document in many queries, which the sample does not hold."""
-    index = pd.MultiIndex.from_product([[f"q{i:02}" for i in range(20)], list("abcdef")])
-    truth = pd.Series(np.tile([1.0, 0, 2, 1, 0, 0], 20), index.set_names(["qid", "docno"]))
-    truth[("q00", "a")] = -1.0
-    run = {"run": truth.rename("score").reset_index().assign(score=np.arange(120.0, 0, -1))}
-    machine, measure = truth.rename("label").reset_index(), "forbidden@3"
-    for seed in range(20):
-        sample = draw_sample(machine, run, measure, n_total=size, unit=unit, random_state=seed)
-        sample["label"] = truth.loc[list(zip(sample["qid"], sample["docno"]))].to_numpy()
-        if sample["label"].min() >= 0:
-            break
-    given = {"unit": unit, "pool": machine, "gains": {label: label for label in (-1, 0, 1, 2)}}
-    with pytest.warns(DataWarning, match="'run', so that intervals have no width and need not"):
-        estimate(sample, run, measure, **given)

@@ -21,26 +21,28 @@ def pool_of(labels, **judges):
     return RankedPool.read(machine, {"run": run}, pool=rows)
 
 
-def model_of(pool, **params):
+def model_of(pool):
     worth = csr_array((len(pool), len(pool.runs)))
-    return LabelModel(pool, worth, np.ones(len(pool), dtype=bool), **params)
+    return LabelModel(pool, worth, np.ones(len(pool), dtype=bool))
 
 
 def test_features_by_hand():
-    features = model_of(pool_of([2, 0, NAN, 2]), use_means=False).features
+    features = model_of(pool_of([2, 0, NAN, 2])).features
     # A constant; classes 0, 2 and left out; labels less 4/3, over a deviation of sqrt(8) / 3.
     low, high = -4 / np.sqrt(8), 2 / np.sqrt(8)
     expected = [[1, 0, 1, 0, high], [1, 1, 0, 0, low], [1, 0, 0, 1, 0], [1, 0, 1, 0, high]]
+    # Places in runs are not told apart: 0, 0 ** 2 - 1, 0.
+    expected = np.column_stack([expected, np.tile([0, -1, 0], (4, 1))])
     np.testing.assert_allclose(features.values, expected, atol=1e-12)
-    assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3, 4]
+    assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5]
     assert features.query.tolist() == [0] * 4
 
 
 def test_what_a_judge_left_out_is_a_class_of_its_own():
     # Of twelve different labels there are ten classes, which the two that lack are none of.
     labels = [*range(12), NAN, NAN]
-    values = model_of(pool_of(labels), use_means=False).features.values
-    classes = values[:, 1:-1]
+    values = model_of(pool_of(labels)).features.values
+    classes = values[:, 1:-4]
     assert classes.shape == (14, 11)
     assert (classes.sum(axis=1) == 1).all()
     assert (classes.sum(axis=0)[:-1] > 0).all()
@@ -82,9 +84,7 @@ def test_many_runs_have_few_columns(most, monkeypatch):
 
 def learned(pool, rows, grades, certain=False, n_grades=2):
     is_certain = np.full(len(rows), certain)
-    return model_of(pool, use_means=False).fit(
-        np.array(rows), np.array(grades), n_grades, is_certain
-    )
+    return model_of(pool).fit(np.array(rows), np.array(grades), n_grades, is_certain)
 
 
 def predicted(*args, **kwargs):
