@@ -211,6 +211,7 @@ def test_the_citation_file_is_of_this_version():
     assert f"version = {{{project['version']}}}" in page
     assert f"\nlicense: {project['license']}\n" in text
     assert "cff-version: 1.2.0" in text
+    assert re.search(r'^date-released: "\d{4}-\d\d-\d\d"$', text, re.MULTILINE)
     # The papers that the page names stand in all three places.
     entries = references.entries()
     keys = re.findall(r"^@\w+\{(\w+),", page, re.MULTILINE)
@@ -223,6 +224,13 @@ def test_the_citation_file_is_of_this_version():
         assert re.search(rf'^    title: "?{re.escape(title)}"?$', text, re.MULTILINE), title
         where = entry.get("doi") or entry.get("url") or entry["booktitle"]
         assert f": {where}\n" in text, where
+
+
+def test_the_paper_cites_what_is_in_the_references():
+    text = (ROOT / "paper.md").read_text(encoding="utf-8")
+    cited = set(re.findall(r"@(\w+)", text))
+    assert len(cited) > 5
+    assert cited <= set(references.entries())
 
 
 def test_contrast_is_that_of_wcag():
