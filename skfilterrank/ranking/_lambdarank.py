@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import joblib
@@ -642,6 +643,7 @@ _OF_OTHERS = {
     "k": "lambdarank_truncation_level",
     "norm": "lambdarank_norm",
     "gains": "label_gain",
+    "measure": "metric",
 }
 
 
@@ -651,12 +653,52 @@ def further_parameters(params, owner: str) -> dict:
         return {}
     if not isinstance(params, dict):
         raise InputError(f"params must be a dict of LightGBM parameters, got {brief(params)}.")
-    aliases = _lightgbm().basic._ConfigAliases
-    for own, known in (_OF_TREES | _OF_OTHERS).items():
-        for name in aliases.get(known) & params.keys():
-            raise InputError(f"params must not hold {brief(name)}: set {own}= of {owner} instead.")
-    for name in aliases.get("objective", "metric") & params.keys():
-        raise InputError(
-            f"params must not hold {brief(name)}: {owner} has its own objective and measure."
-        )
+    for name in _lightgbm().basic._ConfigAliases.get("objective") & params.keys():
+        raise InputError(f"params must not hold {brief(name)}: {owner} has its own objective.")
+    check_lightgbm_names(params, _OF_TREES | _OF_OTHERS, owner)
     return params
+
+
+# What LightGBM reads only from its command line, its data files, a network or calls of `predict`.
+_NOT_TRAINING = """
+config task data valid input_model output_model snapshot_freq saved_feature_importance_type
+metric_freq is_provide_training_metric output_result convert_model convert_model_language
+header label_column weight_column group_column ignore_column categorical_feature
+pre_partition two_round save_binary precise_float_parser parser_config_file
+machines machine_list_filename num_machines local_listen_port time_out
+start_iteration_predict num_iteration_predict predict_raw_score predict_leaf_index
+predict_contrib predict_disable_shape_check
+pred_early_stop pred_early_stop_freq pred_early_stop_margin
+"""
+
+
+def check_lightgbm_names(params, own, owner: str) -> None:
+    """Raise for names of parameters that LightGBM would not use.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters that go to LightGBM beside those of the estimator `owner`.
+    own : dict
+        For each argument of `owner`, the name that LightGBM has for it.
+    owner : str
+        The estimator, in words.
+    """
+    aliases = _lightgbm().basic._ConfigAliases._get_all_param_aliases()
+    known = {alias: name for name, names in aliases.items() for alias in names}
+    arguments = {known.get(name, name): argument for argument, name in own.items()}
+    given: dict[str, str] = {}
+    for name in params:
+        if name not in known:
+            near = get_close_matches(name, sorted({*known, *own}))
+            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise InputError(f"{brief(name)} is no parameter of {owner}.{hint}")
+        if argument := arguments.get(known[name]):
+            raise InputError(f"{brief(name)} is another name of {argument}=: set {argument}=.")
+        if known[name] in _NOT_TRAINING.split():
+            raise InputError(
+                f"{brief(name)} does not change how LightGBM learns from arrays: leave it out."
+            )
+        if other := given.get(known[name]):
+            raise InputError(f"{brief(other)} and {brief(name)} are the same: leave one out.")
+        given[known[name]] = name

@@ -5,7 +5,6 @@ import pickle
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from typing import Any, Self
 
 import joblib
@@ -35,7 +34,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._lambdarank import LambdaRankRanker
+from skfilterrank.ranking._lambdarank import LambdaRankRanker, check_lightgbm_names
 from skfilterrank.ranking._query_ranker import OrdinalRanker, QueryRanker
 from skfilterrank.ranking._rankboost import RankBoostRanker
 
@@ -360,19 +359,11 @@ def _lightgbm(objective, random_state, n_jobs, params):
 
 
 def _known_to_lightgbm(params, make):
-    """Return parameters; raise for one that LightGBM does not know, which it would not use."""
-    if not params.keys() - (known := make().get_params().keys()):
-        return params
-    from lightgbm.basic import _ConfigAliases
-
-    known = known | _ConfigAliases.get(*_ConfigAliases._get_all_param_aliases())
-    if unknown := [name for name in params if name not in known]:
-        near = get_close_matches(unknown[0], sorted(known))
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise InputError(
-            f"{brief(unknown[0])} is no parameter of make_ranker, nor of LightGBM's "
-            f"{make.__name__}, which it makes here.{hint}"
-        )
+    """Return parameters; raise for one that LightGBM's estimator would not use."""
+    arguments = {*make().get_params(), *_LIGHTGBM}
+    others = {name: value for name, value in params.items() if name not in arguments}
+    owner = f"make_ranker, nor of LightGBM's {make.__name__}, which it makes here"
+    check_lightgbm_names(others, {own: own for own in arguments}, owner)
     return params
 
 

@@ -211,7 +211,10 @@ def test_threads_and_speech_of_lightgbm(separable):
         ({"gains": "exp3"}, "gains must be None"),
         ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
         ({"params": [1]}, "params must be a dict"),
-        ({"params": {"eta": 0.3}}, "must not hold 'eta': set learning_rate="),
+        ({"params": {"eta": 0.3}}, "'eta' is another name of learning_rate=: set learning_rate="),
+        ({"params": {"max_bim": 3}}, "'max_bim' is no parameter of LambdaRankRanker. Did you mean"),
+        ({"params": {"test": "x"}}, "'test' does not change how LightGBM learns"),
+        ({"params": {"max_bin": 3, "max_bins": 3}}, "'max_bin' and 'max_bins' are the same"),
         ({"params": {"objective": "binary"}}, "its own objective"),
     ],
 )

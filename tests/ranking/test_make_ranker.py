@@ -3,8 +3,10 @@
 import functools
 import itertools
 import pickle
+import re
 from contextlib import nullcontext
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -395,9 +397,74 @@ def test_parameters_that_lightgbm_does_not_know_are_refused(params, hint):
     for arguments in (("listnet",), ("lambdamart",), ("bce", "trees")):
         with pytest.raises(InputError, match=rf"'{name}' is no parameter of .*, nor .*{hint}"):
             make_ranker(*arguments, **params)
-    known = {"lambdarank_truncation_level": 5, "monotone_constraints": [0], "max_bin": 9}
-    known |= {"max_bins": 9, "class_weight": None, "min_child_samples": 2, "metric": "ndcg"}
+    known = {"lambdarank_truncation_level": 5, "monotone_constraints": [0], "max_bins": 9}
+    known |= {"class_weight": None, "min_child_samples": 2, "metric": "ndcg"}
     assert known.items() <= make_ranker("listnet", **known).estimator.get_params().items()
+
+
+# Values other than the default of parameters that are no numbers; None where none works here.
+OTHERS = {
+    "auc_mu_weights": None,
+    "boosting": "dart",
+    "cegb_penalty_feature_coupled": [1, 2],
+    "cegb_penalty_feature_lazy": [1, 2],
+    "data_sample_strategy": "goss",
+    "device_type": None,
+    "early_stopping_round": None,
+    "eval_at": [3],
+    "feature_contri": [0.5, 1],
+    "feature_fraction_seed": 9,
+    "force_col_wise": None,
+    "forcedbins_filename": None,
+    "forcedsplits_filename": None,
+    "gpu_device_id_list": None,
+    "interaction_constraints": [[0], [1]],
+    "label_gain": [0, 1, 5],
+    "max_bin_by_feature": [9, 9],
+    "metric": "map",
+    "monotone_constraints": [1, 0],
+    "monotone_constraints_method": "advanced",
+    "num_class": None,
+    "num_iterations": 2,
+    "objective": "rank_xendcg",
+    "skip_drop": 0.25,
+    "tree_learner": None,
+    "tweedie_variance_power": 1.25,
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore:Found '")
+def test_every_name_of_lightgbm_reaches_the_trees_or_is_refused():
+    X, y, groups = np.random.RandomState(0).rand(60, 2), np.arange(60) % 3, np.arange(60) // 20
+    arguments = {*lightgbm.LGBMRanker().get_params(), "verbose", "deterministic", "force_row_wise"}
+
+    def written(**params):
+        ranker = make_ranker("lambdamart", **{"n_estimators": 1} | params).fit(X, y, groups=groups)
+        text = ranker.estimator_.booster_.model_to_string()
+        return dict(re.findall(r"\[(\w+): (.*)\]", text))
+
+    default, refused, unused = written(), {}, []
+    for known, names in lightgbm.basic._ConfigAliases._get_all_param_aliases().items():
+        values = [default.get(known) == "0", 2, 0.5, "x"]
+        for name in names if OTHERS.get(known, "x") else ():
+            for value in [OTHERS[known]] if known in OTHERS else values:
+                try:
+                    found = written(**{name: value})[known]
+                except InputError as error:
+                    if "cannot learn from this" in str(error):
+                        continue
+                    own = arguments.intersection(names)
+                    refused[name] = str(error), [f"set {each}=." for each in own]
+                    break
+                if found != default[known]:
+                    break
+            else:
+                unused.append(name)
+    assert unused == []
+    assert {"task", "data", "group", "eta", "max_leaves"} <= refused.keys() - arguments
+    assert not refused.keys() & arguments
+    assert all(hint in text for text, hints in refused.values() for hint in hints)
 
 
 @pytest.mark.slow
