@@ -34,7 +34,7 @@ from skfilterrank.ranking import (
     share_features,
 )
 from skfilterrank.thresholds import (
-    NOT_SHOWN_TO_PAY,
+    AS_GOOD,
     STILL_UNJUDGED,
     FixedThreshold,
     by_machines,
@@ -194,8 +194,8 @@ def _fit(models, name, train, bar, part="all rows"):
         partial(model.fit, train.X, label_array(train.y), groups=train.groups)
     )
     # Other warnings are about the rows, and said once for all models.
-    of_model = f"{NOT_SHOWN_TO_PAY} for {name}"
-    repeat_warnings((text.replace(NOT_SHOWN_TO_PAY, of_model), each) for text, each in warned)
+    of_model = f"{AS_GOOD} for {name}"
+    repeat_warnings((text.replace(AS_GOOD, of_model), each) for text, each in warned)
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate
@@ -233,7 +233,7 @@ def _out_of_fold(models, train, splits, bar, first_k):
             for name in models:
                 with warnings.catch_warnings():
                     # These are said of the models fitted on all rows.
-                    warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
+                    warnings.filterwarnings("ignore", f".*{AS_GOOD}", FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")
                 for answer, found in _predict(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._base.lazy_names import names_of
-from skfilterrank.thresholds._answers import NOT_SHOWN_TO_PAY as NOT_SHOWN_TO_PAY
+from skfilterrank.thresholds._answers import AS_GOOD as AS_GOOD
 from skfilterrank.thresholds._certificate import APPROXIMATE as APPROXIMATE
 from skfilterrank.thresholds._certificate import UNSEEN as UNSEEN
 from skfilterrank.thresholds._certificate import RiskCertificate as RiskCertificate

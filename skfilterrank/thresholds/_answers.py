@@ -14,7 +14,7 @@ from skfilterrank.thresholds._cuts import ByPlace, Caps
 from skfilterrank.thresholds._judged_scores import JudgedScores, mean_of_clusters, values_shown
 
 EVERYTHING, NOTHING, FIRST, BELOW = "everything", "nothing", "first", "hide below 0"
-NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
+AS_GOOD = "as good on held-out queries"
 COLUMNS = ["value", "difference", "error", "low", "high"]
 # Level of the intervals of differences.
 CONFIDENCE = 0.95
@@ -136,14 +136,14 @@ def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
         BELOW: ("FixedThreshold(0.0)", "threshold=0.0"),
     }[answer if answer == BELOW else answer.partition(" ")[0]][inside]
     told = "hiding what is below 0" if answer == BELOW else f"showing {answer}"
+    told = told.replace(FIRST, f"the {FIRST}")
     keep = "threshold='better'" if inside else "keep_if='better'"
     advice = f"Use {use}, or {keep} to take the highest, or judge more queries."
     if own["value"] > best["value"]:
-        advice = "It is higher by less than one standard error: keep it, or judge more queries."
+        advice = "The threshold is higher by less than one error: keep it, or judge more queries."
     warn_user(
-        f"{NOT_SHOWN_TO_PAY}: held-out queries score {own['value']:.4f} with it and "
-        f"{best['value']:.4f} by {told} (standard error of the difference "
-        f"{best['error']:.4f}). {advice}",
+        f"{told} is {AS_GOOD}: they have {best['value']:.4f} by it and {own['value']:.4f} with the "
+        f"threshold (standard error of the difference {best['error']:.4f}). {advice}",
         FitWarning,
     )
 

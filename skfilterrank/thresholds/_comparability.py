@@ -34,13 +34,13 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreComparability(Result):
-    """Finding on whether scores compare between queries; made by :func:`score_comparability`.
+    """Result of :func:`score_comparability`: whether scores compare between queries.
 
     Attributes
     ----------
     ratio : float
-        What a difference of scores between lists says of documents, over what the same difference
-        says within a list. 1: a score means the same in every list. 0: only the difference to the
+        How much a difference of scores counts between lists, over how much it counts within a
+        list. 1: a score means the same in every list. 0: only the difference to the
         mean of its list counts. Above 1: lists differ more than their scores. NaN if it cannot be
         computed.
     lower, upper : float
@@ -143,7 +143,7 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     <ScoreComparability: scores compare, ratio ..., 200 queries>
     >>> shifted = log_odds + rng.normal(scale=3, size=200)[groups]
     >>> print(score_comparability(y, shifted, groups=groups))
-    Scores do not compare between queries: a difference of scores between lists says ... % ...
+    Scores do not compare between queries: a difference of scores counts ... times ...
     """
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     scores = check_level_scores(y_score).astype(np.float64, copy=False)
@@ -217,11 +217,11 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     )
     if np.isnan(found["ratio"]):
         return result(None, f"{cannot}: scores say too little of the documents of a list.")
-    percent = [f"{100 * found[name]:.0f}" for name in ("ratio", "lower", "upper")]
     told = (
-        "a difference of scores between lists says {} % of what it says within a list "
-        f"({100 * _CONFIDENCE:.0f} % interval {{}} to {{}} %, {n} queries)"
-    ).format(*percent)
+        f"a difference of scores counts {found['ratio']:.2f} times as much between lists as within "
+        f"a list ({100 * _CONFIDENCE:.0f} % interval {found['lower']:.2f} to {found['upper']:.2f}, "
+        f"{n} queries)"
+    )
     if found["upper"] < _HALF:
         return result(False, f"Scores do not compare between queries: {told}.")
     if found["lower"] > 1:

@@ -47,6 +47,8 @@ class Cut:
         Names of these columns; None means all that are there.
     takes_weights : bool
         True if weights of queries change the level as they should.
+    learns_sizes : bool
+        True if it learns from the size of a list, and serves longer lists worse.
     needs_lists : bool
         True if the key of a row depends on other rows of its list.
     shows_all : bool
@@ -75,6 +77,7 @@ class Cut:
     columns: list | None = None
     takes_weights = True
     needs_lists = True
+    learns_sizes = False
     shows_all = False
 
     def keys(self, scores: np.ndarray, more: np.ndarray, index: GroupIndex) -> np.ndarray:

@@ -226,8 +226,8 @@ def _compared_sizes(model, sizes) -> list:
     if not fact.warns:
         return [fact]
     names = "ExpectedThreshold"
-    if np.median(others) < low and type(model).__name__ != "LearnedThreshold":
-        # It does worse in lists that are longer than those of its fit.
+    if np.median(others) < low and not model.cut_.learns_sizes:
+        # LearnedThreshold does worse in lists that are longer than those of its fit.
         names += " or LearnedThreshold"
     found = vars(model).get("comparability_")
     advice = (

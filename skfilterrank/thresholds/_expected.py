@@ -36,9 +36,10 @@ _MOST_LEVELS = 10
 
 
 class LearnedCut(Cut):
-    """Base class of cuts that learn from all rows, and cut each fold by what others teach.
+    """Base class of cuts that learn from all rows.
 
-    Keys are 1 for rows to show, else -1.
+    In `fit`, each fold is cut by what was learned from the others. Keys
+    are 1 for rows to show, else -1.
     """
 
     level = 0.0

@@ -32,6 +32,7 @@ class ByList(Cut):
     """
 
     n_more = None
+    learns_sizes = True
     takes_weights = False
     learner: ListLearner
     parsed: ParsedMeasure

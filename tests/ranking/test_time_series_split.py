@@ -202,7 +202,7 @@ class TestInsideSearches:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+@pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
 class TestInRankAndFilter:
     def test_the_threshold_is_chosen_on_the_queries_that_are_tested(self, data, times):
         model = RankAndFilter(

@@ -208,7 +208,7 @@ class TestRatio:
 
 class TestThresholds:
     @pytest.mark.parametrize("threshold", [TunedThreshold(), FirstK(), PerQueryThreshold()])
-    @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+    @pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
     def test_fit_keeps_the_finding(self, threshold, tmp_path):
         threshold.fit(SHIFTED, LISTS.y, groups=LISTS.groups)
         expected = found(LISTS, SHIFTED)
@@ -217,7 +217,7 @@ class TestThresholds:
         loaded = load_threshold(tmp_path / "threshold.json").comparability_
         assert loaded.to_frame().equals(expected.to_frame())
 
-    @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+    @pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
     def test_expected_threshold_warns_of_scores_that_do_not_compare(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error", FitWarning)

@@ -54,7 +54,7 @@ def fitted(threshold, data):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+@pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
 @pytest.mark.parametrize(
     "threshold", THRESHOLDS, ids=lambda each: repr(each).partition(" at 0x")[0]
 )

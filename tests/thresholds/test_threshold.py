@@ -358,7 +358,7 @@ class TestClusters:
         for n_times in (1, 4):
             copies = np.repeat(np.arange(n_times), len(y)) * 1000
             clusters = np.tile(groups, n_times)
-            with pytest.warns(FitWarning, match="not shown to pay") as caught:
+            with pytest.warns(FitWarning, match="as good on held-out") as caught:
                 TunedThreshold(MEASURE).fit(
                     np.tile(scores, n_times),
                     np.tile(y, n_times),

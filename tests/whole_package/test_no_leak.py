@@ -37,7 +37,7 @@ from skfilterrank.thresholds import (
     TunedThreshold,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+pytestmark = pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
 
 
 def repeated(X, y, groups):
