@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from skfilterrank import _base
 from skfilterrank._base.lazy_names import PARTS, names_of
 
-__version__ = "0.1.0.dev0"
+__version__ = _base.VERSION
+_base.room_of_displays = f"{__name__}.plot"
 
 if TYPE_CHECKING:
     from skfilterrank.comparison import compare_systems

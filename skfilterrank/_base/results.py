@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank import _base
 from skfilterrank._base.checks import check_choice
 from skfilterrank._base.words import printable
 from skfilterrank.exceptions import InputTypeError
@@ -28,8 +29,8 @@ class Result:
     """
 
     _digits = 4
-    # Name of the class in skfilterrank.plot that draws such a result.
-    _display: ClassVar[str | None] = None
+    # Class that draws such a result: the room of displays registers it, see `draws`.
+    _display: ClassVar[type | None] = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame of one row: the fields of the result as columns."""
@@ -67,13 +68,13 @@ class Result:
         """
         return self._find_display()(self).plot(ax, **kwargs)
 
-    def _find_display(self):
+    def _find_display(self) -> Any:
+        import_module(_base.room_of_displays)
         if self._display is None:
             raise InputTypeError(
                 f"{type(self).__name__} has no display: plot the data of to_frame()."
             )
-        # Given as text, since rooms do not import skfilterrank.plot.
-        return getattr(import_module("skfilterrank.plot"), self._display)
+        return self._display
 
     def _paper_text(self, format) -> str:
         table = self.to_frame()
@@ -145,6 +146,17 @@ class Result:
         n_more = len(table) - len(shown)
         more = f"... and {counted(n_more, 'more row')}, see to_frame()"
         return shown, style, [more] * (n_more > 0)
+
+
+def draws(*results: type[Result]):
+    """Register the decorated class as the display of some classes of results."""
+
+    def register(display):
+        for result in results:
+            result._display = display
+        return display
+
+    return register
 
 
 def spread_places(n_rows: int) -> np.ndarray:

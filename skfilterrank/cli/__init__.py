@@ -14,7 +14,7 @@ from argparse import ArgumentTypeError
 from contextlib import contextmanager, suppress
 from typing import Annotated
 
-import skfilterrank
+from skfilterrank._base import VERSION
 from skfilterrank.cli._output import (
     call,
     finish,
@@ -195,7 +195,7 @@ def _run(argv):
 
 def _without_command(argv):
     """Print the version or the commands."""
-    put(f"{skfilterrank.__version__}\n" if "--version" in argv else overview())
+    put(f"{VERSION}\n" if "--version" in argv else overview())
     finish()
     if argv and set(argv) <= {"--version", "--help", "-h"}:
         return 0

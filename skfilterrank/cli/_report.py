@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-import skfilterrank
 from skfilterrank import plot
+from skfilterrank._base import VERSION
 from skfilterrank._base.results import counted, interval_text
 from skfilterrank._base.rounding import merge_values
 from skfilterrank._base.words import printable
@@ -80,7 +80,7 @@ def write_report(path, options, comparisons, n_predicted, alpha, random_state) -
         "curves": _curves(comparisons, random_state),
         "fuzziness": _FUZZINESS,
         "made": made_from(options),
-        "version": skfilterrank.__version__,
+        "version": VERSION,
         "inline": lambda svg, caption: _inline(svg, caption, f"f{next(numbers)}-"),
     }
     page = render_page("skfilterrank.cli", "report.html", parts, plain=_plain)
@@ -210,7 +210,7 @@ def made_from(options) -> dict:
     return {
         "command": shlex.join(["skfilterrank", *call.typed]),
         "date": datetime.now(UTC).date().isoformat(),
-        "versions": {"skfilterrank": skfilterrank.__version__, "Python": platform.python_version()}
+        "versions": {"skfilterrank": VERSION, "Python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES},
         "files": files,
     }

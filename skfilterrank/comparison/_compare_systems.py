@@ -125,8 +125,6 @@ class PairwiseComparison(Result):
     high_these: np.ndarray | None = None
     share_of_draws: np.ndarray | None = None
 
-    _display = "PairwiseComparisonDisplay"
-
     def significant(self, alpha: float | None = None) -> np.ndarray:
         """Return, for each pair, if its adjusted p value is at most `alpha`.
 

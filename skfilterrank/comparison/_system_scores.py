@@ -144,7 +144,6 @@ class SystemScores(Result):
     condensed: np.ndarray | None = None
 
     _digits = 3
-    _display = "CriticalDifferenceDisplay"
 
     def __init__(
         self,

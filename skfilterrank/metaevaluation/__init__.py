@@ -13,6 +13,8 @@ from skfilterrank.metaevaluation._recall_levels import (
     worst_case_searcher,
 )
 from skfilterrank.metaevaluation._reliability import reliability
+from skfilterrank.metaevaluation._stability import SensitivityCurve as SensitivityCurve
+from skfilterrank.metaevaluation._stability import StabilityCurve as StabilityCurve
 from skfilterrank.metaevaluation._stability import (
     discriminative_power,
     sensitivity_curve,

@@ -39,7 +39,6 @@ class StabilityCurve(Result):
     n_systems: int
     measure: str
 
-    _display = "MeasureCurvesDisplay"
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
@@ -244,7 +243,6 @@ class SensitivityCurve(Result):
     systems: tuple[str, ...]
     measure: str
 
-    _display = "MeasureCurvesDisplay"
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:

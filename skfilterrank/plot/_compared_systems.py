@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skfilterrank._base.checks import check_count
+from skfilterrank._base.results import draws
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._display import (
@@ -24,6 +25,7 @@ _ROW = 0.24  # height of a row in inches
 _N_DOTTED = 40  # for more systems, dots would be too small to be seen
 
 
+@draws(SystemScores)
 class CriticalDifferenceDisplay(Display):
     """Critical difference diagram: bars join systems that are not significantly different.
 
@@ -302,6 +304,7 @@ class CriticalDifferenceDisplay(Display):
         self.note_ = annotate(ax, "\n".join(lines), (0.5, 0), (0, -6), **style)
 
 
+@draws(PairwiseComparison)
 class PairwiseComparisonDisplay(Display):
     """Heat map of the differences of all pairs of systems, with significant differences marked.
 

@@ -6,9 +6,10 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._base.results import Result
+from skfilterrank._base.results import Result, draws
 from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metaevaluation import SensitivityCurve, StabilityCurve
 from skfilterrank.plot._display import (
     FONT_SIZE,
     Display,
@@ -17,14 +18,12 @@ from skfilterrank.plot._display import (
     number,
     shorten_all,
 )
-from skfilterrank.thresholds import (
-    ThresholdCurve,
-    threshold_curve,
-)
+from skfilterrank.thresholds import ThresholdCurve, threshold_curve
 
 _SIZE = (6.4, 4.8)  # inches
 
 
+@draws(ThresholdCurve)
 class ThresholdCurveDisplay(Display):
     """Mean of a measure by filtering threshold.
 
@@ -251,17 +250,18 @@ _MARKERS = "osD^vP"
 _N_INSIDE = 5  # a legend with more names would cover the curves
 # For each kind of curve: the attributes to draw as x and y, and the labels of the axes.
 _KINDS = {
-    "StabilityCurve": (
+    StabilityCurve: (
         ("n_queries", "error_rate"),
         ("number of queries", "error rate: decisions against the majority"),
     ),
-    "SensitivityCurve": (
+    SensitivityCurve: (
         ("alpha", "success_rate"),
         ("significance level", "success rate: pairs of systems told apart"),
     ),
 }
 
 
+@draws(*_KINDS)
 class MeasureCurvesDisplay(Display):
     """Stability curves or sensitivity curves of one or several measures in one figure.
 
@@ -336,7 +336,7 @@ class MeasureCurvesDisplay(Display):
 
         self.lines_ = {}
         labels = shorten_all(self.curves)
-        (x_name, y_name), (xlabel, ylabel) = _KINDS[type(next(iter(self.curves.values()))).__name__]
+        (x_name, y_name), (xlabel, ylabel) = _KINDS[type(next(iter(self.curves.values())))]
         for place, (name, curve) in enumerate(self.curves.items()):
             x, y = getattr(curve, x_name), getattr(curve, y_name)
             (self.lines_[name],) = ax.plot(
@@ -376,10 +376,11 @@ def _named(curves):
         curves = dict(zip(names, curves))
     if not curves:
         raise InputError("curves must hold at least one curve, got none: pass a curve.")
-    kinds = sorted({type(curve).__name__ for curve in curves.values()})
-    if len(kinds) > 1 or kinds[0] not in _KINDS:
+    kinds = {type(curve) for curve in curves.values()}
+    if len(kinds) > 1 or not kinds <= _KINDS.keys():
+        got = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(
             "curves must all be results of stability_curve, or all of sensitivity_curve, got "
-            f"{' and '.join(kinds)}."
+            f"{got}."
         )
     return dict(curves)

@@ -479,7 +479,7 @@ def rate_in_words(risk: str, k, among: str = "all") -> str:
 
 def _card_of(certificate, path, monitor, notes) -> str | None:
     """Make the page of a certificate; write it to a path, if any, or return it."""
-    import skfilterrank
+    from skfilterrank._base import VERSION
     from skfilterrank._files.pages import render_page
 
     page = render_page(
@@ -491,7 +491,7 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
             "monitor": None if monitor is None else _status_of(monitor, certificate),
             "is_of_threshold": monitor is not None and monitor._threshold.certificate is not None,
             "method": f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}",
-            "version": skfilterrank.__version__,
+            "version": VERSION,
             "today": datetime.now(UTC).date().isoformat(),
         },
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-import skfilterrank
+from skfilterrank._base import VERSION
 from skfilterrank._files import states
 from skfilterrank._files.states import array
 from skfilterrank._lists.measure_names import parse_measure
@@ -55,7 +55,7 @@ class SavedAsJson:
         --------
         load_threshold : Reads it.
         """
-        state = {"library": skfilterrank.__version__}
+        state = {"library": VERSION}
         if (certificate := getattr(self, "certificate_", None)) is not None:
             state["certificate_digest"] = certificate.digest
         state |= threshold_to_json(self)

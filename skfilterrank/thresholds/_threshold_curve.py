@@ -186,7 +186,6 @@ class ThresholdCurve(Result):
         Name of the measure with its cut-off.
     """
 
-    _display = "ThresholdCurveDisplay"
     thresholds: np.ndarray
     values: np.ndarray
     best_threshold: float
