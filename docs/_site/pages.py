@@ -92,13 +92,9 @@ def found_by_words(docname, text) -> str:
 
 
 def rules() -> str:
-    """What CONTRIBUTING.md says below its introduction, with links as of a page beside it."""
-    _, _, text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n* ")
-    text = text.replace("](docs/", "](").replace(
-        "](benchmarks/README.md)", "](benchmarks/index.md)"
-    )
-    # Files that have no page are named alone.
-    return "* " + re.sub(r"\[([^]]*)\]\((?!\w+:)[\w/.-]*/README\.md\)", r"\1", text)
+    """Return CONTRIBUTING.md below its title, with links as of a page beside it."""
+    _, _, text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n\n")
+    return text.replace("](docs/contributing.md#", "](#").replace("](docs/", "](")
 
 
 def changes() -> str:
