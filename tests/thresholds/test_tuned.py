@@ -150,7 +150,7 @@ class TestHeldOutScore:
             )
         (text,) = {str(each.message) for each in caught}
         assert f"{model.held_out_.loc['threshold', 'value']:.4f} with the threshold" in text
-        assert f"and {model.held_out_.loc['everything', 'value']:.4f} by showing everything" in text
+        assert f"have {model.held_out_.loc['everything', 'value']:.4f} by it" in text
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["tuned", "expected", "per_query"])
