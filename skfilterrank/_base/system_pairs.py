@@ -8,7 +8,7 @@ from scipy.special import betaincinv
 from scipy.stats import false_discovery_control
 
 from skfilterrank._base.checks import check_choice, check_numbers, check_random_state
-from skfilterrank._base.rounding import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
+from skfilterrank._base.rounding import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES
 from skfilterrank._base.words import progress_bar
 from skfilterrank.exceptions import InputError
 
@@ -121,16 +121,6 @@ def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[s
 def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Subtract the second system's value from the first's; shape (n_pairs, n_queries)."""
     return values[pairs.first] - values[pairs.second]
-
-
-def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Compute differences, and make those equal that differ only by rounding.
-
-    An example is 0.3 - 0.2 and 0.2 - 0.1.
-    """
-    difference = differences(values, pairs)
-    size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
-    return np.copysign(size, difference)
 
 
 def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:

@@ -32,8 +32,8 @@ def compare(
     Parameters
     ----------
     test
-        t, wilcoxon, sign, randomization, bootstrap, tukey or randomized_tukey (default: t, or
-        sign for a measure that only orders runs)
+        t, sign, randomization, bootstrap or tukey (default: t, or sign for a measure that only
+        orders runs)
     correction
         of p values: holm, bonferroni, fdr_bh or none
     n_resamples

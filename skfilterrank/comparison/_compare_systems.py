@@ -36,10 +36,8 @@ from skfilterrank.comparison._system_tests import (
     bootstrap_test,
     paired_t,
     randomization_test,
-    randomized_tukey,
     sign_test,
     tukey_hsd_blocked,
-    wilcoxon_test,
 )
 from skfilterrank.exceptions import InputError, brief
 
@@ -63,10 +61,10 @@ class PairwiseComparison(Result):
     test, title : str
         Value of the parameter `test`, and the name of the test in tables.
     correction : str or None
-        Correction of the p values for the number of pairs; None for no correction, and for the
-        Tukey tests, which correct by themselves.
+        Correction of the p values for the number of pairs; None for no correction, and for "tukey",
+        which corrects by itself.
     is_family_wise : bool
-        True for the Tukey tests, whose p values are corrected for all pairs of systems.
+        True for "tukey", whose p values are corrected for all pairs of systems.
     alpha : float
         Level of significance; intervals have the confidence 1 - `alpha`.
     baseline : str or None
@@ -83,15 +81,14 @@ class PairwiseComparison(Result):
     low, high : ndarray of shape (n_pairs,)
         Ends of the confidence interval of the quantity that `interval_of` names. Intervals of mean
         differences are limited to differences that are possible in the range of the measure.
-    interval_of : {"mean difference", "pseudo-median", "effect"}
-        Quantity of the intervals: the mean difference; the pseudo-median of the differences, in
-        the measure's unit; or the effect size.
+    interval_of : {"mean difference", "effect"}
+        Quantity of the intervals: the mean difference, or the effect size.
     p_value, p_adjusted : ndarray of shape (n_pairs,)
         P value of each pair before and after the correction for the number of pairs. Both are
-        equal for the Tukey tests.
+        equal for "tukey".
     n_tied : ndarray of shape (n_pairs,), dtype int
-        Number of queries for which both systems have the same value. The sign test and Wilcoxon's
-        test ignore these queries.
+        Number of queries for which both systems have the same value. The sign test ignores these
+        queries.
     smallest_p : float
         Smallest possible p value for this number of queries and resamples; 0 if there is no bound.
     low_these, high_these : ndarray of shape (n_pairs,), or None
@@ -203,7 +200,7 @@ class PairwiseComparison(Result):
         """Return a table of the pairs, with the better system of each pair first.
 
         The sign of ``effect_size`` decides which system is better; if it is 0, the means decide.
-        Tests of signs and ranks can find the system with the worse mean better. "difference" then
+        The sign test can find the system with the worse mean better. "difference" then
         has the opposite sign of "effect_size".
 
         Parameters
@@ -329,7 +326,7 @@ class PairwiseComparison(Result):
     def interval_name(self) -> str:
         """Title of the intervals in tables: confidence, and quantity if it is not the difference.
 
-        Examples are "95 % interval" and "95 % interval of the pseudo-median".
+        Examples are "95 % interval" and "95 % interval of the effect".
         """
         name = interval_text(1 - self.alpha)
         is_of_difference = self.interval_of == "mean difference"
@@ -447,15 +444,11 @@ def range_of(scores):
 # Each test is a function (values, pairs, settings) -> PairFigures.
 TESTS = {
     "t": paired_t,
-    "wilcoxon": wilcoxon_test,
     "sign": sign_test,
     "randomization": randomization_test,
     "bootstrap": bootstrap_test,
     "tukey": tukey_hsd_blocked,
-    "randomized_tukey": randomized_tukey,
 }
-# P values of these tests are already corrected for all pairs of systems.
-_FAMILY_WISE = ("tukey", "randomized_tukey")
 
 
 def compare_systems(
@@ -479,21 +472,20 @@ def compare_systems(
         compared by "t" only.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
-    test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
-            "randomized_tukey"}, default=None
+    test : {"t", "sign", "randomization", "bootstrap", "tukey"}, default=None
         Significance test; see Notes. None takes "sign" for preferences, because the sizes of their
         differences mean nothing, and "t" for all other values.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Correction of the p values for the number of pairs: Holm's [4]_, Bonferroni's, or Benjamini
-        and Hochberg's [5]_. Both Tukey tests ignore it, because they correct for all pairs of
-        systems by themselves.
+        and Hochberg's [5]_. "tukey" ignores it, because it corrects for all pairs of systems by
+        itself.
     baseline : str, default=None
         Name of a system that each other system is compared with; it is the second system of each
-        pair. P values are corrected for these pairs only, but the Tukey tests still correct for
-        all pairs of systems. None compares all pairs.
+        pair. P values are corrected for these pairs only, but "tukey" still corrects for all
+        pairs of systems. None compares all pairs.
     alpha : float, default=0.05
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`. They are
-        not corrected for the number of pairs, except for the Tukey tests.
+        not corrected for the number of pairs, except for "tukey".
     n_resamples : int, default=10000
         Number of random resamples of the resampling tests, at least 100.
     random_state : int, RandomState instance or None, default=None
@@ -525,13 +517,6 @@ def compare_systems(
     - "t": the paired t test compares mean(d) with Student's t distribution with n - 1 degrees of
       freedom. The effect size is Cohen's d_z, mean(d) / sd(d). The interval is that of the mean
       difference.
-    - "wilcoxon": the signed-rank test ranks abs(d) without zeros, and agrees with
-      :func:`scipy.stats.wilcoxon`. P values are exact up to 50 queries (up to 13 if there are ties
-      or zeros). For more queries they use the normal distribution with a correction for ties. The
-      effect size is the rank-biserial correlation: the sum of the ranks of positive d, minus the
-      sum of the ranks of negative d, divided by the sum of all ranks. The interval is that of
-      Hodges and Lehmann for the pseudo-median. It uses the means of all pairs of differences, zeros
-      included, and is unbounded if there are too few queries for the confidence.
     - "sign": an exact binomial test of the number of positive d; zeros are ignored. The effect size
       is the net share of queries, (number of d > 0 - number of d < 0) / (number of d other than 0).
       Its interval follows from the Clopper-Pearson interval of the share of positive d.
@@ -552,9 +537,6 @@ def compare_systems(
       share one variance, MSE, the residual variance of the two-way layout of systems and queries.
       The effect size is difference / sqrt(MSE). Intervals are those of the mean differences, and
       hold simultaneously for all pairs.
-    - "randomized_tukey": compares the difference of two means with the range of all means after the
-      systems are shuffled within each query [3]_. No p value is below 1 / (n_resamples + 1), and p
-      values are not corrected further. Effect size and interval are as for "tukey".
 
     By drawn label sets, the difference is the mean over sets of the mean difference of the queries.
     Its variance for queries in general is W + (1 + 1 / m) B, and (1 + 1 / m) B for these queries: W
@@ -565,9 +547,8 @@ def compare_systems(
     shares as numbers.
 
     Values that differ by less than 2**-47 times the largest of all values are rounding errors
-    apart, and count as equal. So do differences that "wilcoxon" ranks. If all differences of a pair
-    are 0, its p value is 1, its effect size 0 and its interval (0, 0); intervals of the Tukey tests
-    keep the width that they have for all pairs.
+    apart, and count as equal. If all differences of a pair are 0, its p value is 1, its effect size
+    0 and its interval (0, 0); intervals of "tukey" keep the width that they have for all pairs.
 
     If the difference of a pair is the same for every query, and not 0, it has no spread: t and d_z
     are infinite for any number of queries, and so are no evidence. "t" and "bootstrap" then give
@@ -576,9 +557,8 @@ def compare_systems(
     printed comparison mentions such pairs.
 
     The time is proportional to n_pairs * n_queries * n_resamples; without resamples, to n_pairs *
-    n_queries, or for "wilcoxon" n_pairs * n_queries**2. Pairs are compared in blocks, so memory
-    does not grow with the number of systems; "bootstrap" keeps one byte for each query of each
-    resample.
+    n_queries. Pairs are compared in blocks, so memory does not grow with the number of systems;
+    "bootstrap" keeps one byte for each query of each resample.
 
     References
     ----------
@@ -621,7 +601,7 @@ def compare_systems(
             f"test must be 't' for values by drawn label sets, got {brief(test)}: only means over "
             "queries have an error of the draws."
         )
-    is_family_wise = test in _FAMILY_WISE
+    is_family_wise = test == "tukey"
     check_correction(correction)
     alpha = check_share(alpha, "alpha")
     # With fewer resamples, the smallest possible p value would be above 0.01.

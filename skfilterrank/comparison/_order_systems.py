@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,13 +71,12 @@ def order_systems(
     *,
     measure: str | None = None,
     method: str = "win_rate",
-    damping: float = 0.85,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     random_state=None,
     verbose: int = 0,
 ) -> SystemOrder:
-    r"""Combine the orders of systems for the single queries into one order.
+    """Combine the orders of systems for the single queries into one order.
 
     Each query orders the systems by their values, and the size of a difference does not count,
     except by "safe", which adds standardised means. Use this function for preferences such as
@@ -92,28 +90,16 @@ def order_systems(
         query is used.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
-    method : {"win_rate", "borda", "copeland", "mc4", "safe"}, default="win_rate"
+    method : {"win_rate", "safe"}, default="win_rate"
         Method that scores the systems:
 
         - "win_rate": share of comparisons that the system wins. A comparison is between this
           system and one other system for one query; a tie counts as half a win.
-        - "borda": Borda count, averaged over queries. For one query, a system gets one point for
-          each system that it beats and half a point for each tie. This is the win rate times the
-          number of other systems, so both methods give the same order.
-        - "copeland": number of systems that it beats by majority minus the number that beat it by
-          majority. A system beats another by majority if it is better for more queries than it is
-          worse.
-        - "mc4": stationary probability of a Markov chain over the systems. In each step, the chain
-          draws a system at random, and moves to it if it beats the present system by majority.
         - "safe": only for values by drawn label sets: the mean of two means over queries, that by
           drawn labels and that of condensed lists (without the documents whose labels are drawn),
           each standardised over the systems. It is the safe order of systems: drawn labels err with
           their model and condensed lists with the few judged documents, and an error of one of the
           two counts half.
-    damping : float, default=0.85
-        Only for "mc4": probability of such a step. Otherwise, the chain jumps to a system at
-        random. Without these jumps, a system that beats all others would leave all others with
-        score 0. Between 0 and 1, both excluded.
     confidence_level : float, default=0.95
         Confidence of the interval of each rank.
     n_resamples : int, default=1000
@@ -121,7 +107,7 @@ def order_systems(
     random_state : int, RandomState or None, default=None
         Source of the resamples. Pass an int for results that can be repeated.
     verbose : int, default=0
-        1 shows a progress bar of the resamples, which take long for many systems by "mc4".
+        1 shows a progress bar of the resamples.
 
     Returns
     -------
@@ -167,23 +153,10 @@ def order_systems(
     has the confidence level by itself; all intervals together do not. Values by drawn label sets
     are means over the sets, and each set has an equal share of the resamples.
 
-    Let n be the number of systems, d the damping, and let :math:`j \succ i` mean that system j
-    beats system i by majority. The scores :math:`\pi` of "mc4" solve
-
-    .. math:: \pi_i = \frac{1 - d}{n} + d \Big( \sum_{j: i \succ j} \frac{\pi_j}{n}
-        + \pi_i \big(1 - \sum_{j: j \succ i} \frac{1}{n}\big) \Big)
-
-    and are rounded to 12 decimals, so that equivalent systems tie.
-
-    References
-    ----------
-    Dwork, C., Kumar, R., Naor, M. and Sivakumar, D. (2001). Rank aggregation methods for the web.
-    WWW 2001 (MC4).
-
     Examples
     --------
     Two queries have the order a, b, c and one query has the order b, c, a. So a and b win 4 of 6
-    comparisons each. By majority a beats b, because it is better for two of the three queries.
+    comparisons each.
 
     >>> from skfilterrank.comparison import SystemScores, order_systems
     >>> scores = SystemScores([[3, 3, 1], [2, 2, 3], [1, 1, 2]], systems=["a", "b", "c"])
@@ -193,12 +166,9 @@ def order_systems(
     a  1.5 0.6667
     b  1.5 0.6667
     c    3 0.1667
-    >>> order_systems(scores, method="copeland").scores
-    array([ 2.,  0., -2.])
     """
-    check_choice(method, "method", tuple(_METHODS))
+    check_choice(method, "method", ("win_rate", "safe"))
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
-    damping = check_share(damping, "damping")
     confidence_level = check_share(confidence_level, "confidence_level")
     least = (2, 2 if n_resamples else 1)
     scores = SystemScores.of(scores, measure, least=least, may_have_draws=True)
@@ -206,29 +176,28 @@ def order_systems(
     sign = 1 if scores.greater_is_better else -1
     sets = [merge_values(sign * each) for each in scores.sets]
 
-    score: Any = _METHODS[method]
+    score = _win_rate
     if method == "safe":
         if scores.condensed is None:
             raise InputError(
                 "method='safe' needs values by drawn label sets, which evaluate_runs and "
                 "score_systems give for what complete_qrels returns."
             )
-        score = partial(score, condensed=sign * scores.condensed)
-    observed = score(values, np.ones((1, n_queries)), damping)[0]
+        score = partial(_safe, condensed=sign * scores.condensed)
+    observed = score(values, np.ones((1, n_queries)))[0]
     low, high = np.full((2, scores.n_systems), np.nan)
     if n_resamples:
         counts = draw_resamples(n_queries, n_resamples, random_state)
         ranks = np.empty((n_resamples, scores.n_systems))
-        cells = scores.n_systems ** (2 if method == "mc4" else 1)
         bar = progress_bar(total=n_resamples, unit="resample", verbose=verbose, leave=False)
         with bar:
-            size = max(1, _CELLS // cells)
+            size = max(1, _CELLS // scores.n_systems)
             for number, each in enumerate(sets):
                 # Every len(sets)-th resample takes this set.
                 own, found = counts[number :: len(sets)], ranks[number :: len(sets)]
                 for start in range(0, len(own), size):
                     some = own[start : start + size].astype(np.float64)
-                    found[start : start + size] = _ranks(score(each, some, damping))
+                    found[start : start + size] = _ranks(score(each, some))
                     bar.update(len(some))
         tail = (1 - confidence_level) / 2
         low = np.quantile(ranks, tail, axis=0, method="lower")
@@ -250,44 +219,18 @@ def order_systems(
     )
 
 
-# Scores of the methods have shape (n_resamples, n_systems). `counts`, of shape (n_resamples,
+# Scores have shape (n_resamples, n_systems). `counts`, of shape (n_resamples,
 # n_queries), tells how often each resample contains each query.
 
 
-def _win_rate(values, counts, damping):
-    return _borda(values, counts, damping) / (len(values) - 1)
-
-
-def _borda(values, counts, damping):
-    """Compute the mean Borda count over the queries of each resample."""
+def _win_rate(values, counts):
+    """Compute the share of comparisons that each system wins in each resample."""
     # Doubled counts are integers. Their sums are exact, so equal scores tie.
     doubled = 2 * (rankdata(values, axis=0) - 1)
-    return counts @ doubled.T / (2 * values.shape[1])
+    return counts @ doubled.T / (2 * values.shape[1]) / (len(values) - 1)
 
 
-def _copeland(values, counts, damping):
-    """Compute Copeland scores: number of systems beaten by majority minus number of defeats."""
-    each = [_majorities(values, system, counts).sum(axis=1) for system in range(len(values))]
-    return np.column_stack(each)
-
-
-def _mc4(values, counts, damping):
-    """Compute the stationary distribution of the Markov chain MC4 for each resample."""
-    n_systems = len(values)
-    diagonal = np.arange(n_systems)
-    # moves[resample, i, j] is the probability of a move from system j to system i.
-    moves = np.empty((len(counts), n_systems, n_systems))
-    for system in range(n_systems):
-        moves[:, :, system] = _majorities(values, system, counts) < 0
-    moves /= n_systems
-    moves[:, diagonal, diagonal] = 1 - moves.sum(axis=1)
-    moves *= -damping
-    moves[:, diagonal, diagonal] += 1
-    jumps = np.full((len(moves), n_systems, 1), (1 - damping) / n_systems)
-    return np.linalg.solve(moves, jumps)[..., 0].round(12)
-
-
-def _safe(values, counts, damping, condensed):
+def _safe(values, counts, condensed):
     """Compute the mean of standardised means by drawn labels and of condensed lists."""
     own, other = (
         counts @ each.T / counts.sum(axis=1, keepdims=True) for each in (values, condensed)
@@ -299,27 +242,6 @@ def _safe(values, counts, damping, condensed):
         for each in (own, other)
     )
     return mean + spread * standardised / 2
-
-
-_METHODS = {
-    "win_rate": _win_rate,
-    "borda": _borda,
-    "copeland": _copeland,
-    "mc4": _mc4,
-    "safe": _safe,
-}
-
-
-def _majorities(values, system, counts):
-    """Compare one system with every system by majority, in each resample.
-
-    Returns 1 where it is better for more queries than it is worse, -1 where it is worse for more,
-    and 0 for a draw; shape (n_resamples, n_systems).
-    """
-    mine = values[system]
-    signs = (mine > values).astype(np.float64) - (mine < values)
-    # Sums of integers are exact, so a draw is exactly 0.
-    return np.sign(counts @ signs.T)
 
 
 def _ranks(scores):

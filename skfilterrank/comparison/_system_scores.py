@@ -68,7 +68,7 @@ class SystemScores(Result):
         known measure with the name `measure`, or True if the name is unknown.
     is_preference : bool or None, default=None
         True if values only order the systems of a query, so that the size of a difference means
-        nothing. Comparisons then use tests of signs or ranks by default. None is True for
+        nothing. Comparisons then use the sign test by default. None is True for
         "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
         other measures.
     missing : {"raise", "drop"} or float, default="raise"

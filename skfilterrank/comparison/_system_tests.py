@@ -1,4 +1,4 @@
-"""Significance tests of pairs of systems: t, sign, Wilcoxon, randomization, bootstrap and Tukey."""
+"""Significance tests of pairs of systems: t, sign, randomization, bootstrap and Tukey."""
 
 from dataclasses import replace
 from functools import lru_cache, wraps
@@ -6,8 +6,8 @@ from functools import lru_cache, wraps
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr, ndtri, stdtr
-from scipy.stats import binom, chi, chi2, rankdata
+from scipy.special import log_ndtr, ndtri, stdtr
+from scipy.stats import binom, chi, chi2
 
 from skfilterrank._base.drawn_means import drawn_means
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS, mean_tolerance
@@ -19,7 +19,6 @@ from skfilterrank._base.system_pairs import (
     draw_resamples,
     mean_and_deviation,
     mean_differences,
-    merged_differences,
     pair_blocks,
     ratio,
     rounding_errors,
@@ -79,13 +78,6 @@ def _p_of_tails(at_least, at_most):
     return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
 
 
-# Limits of exact p values, as in scipy.stats.wilcoxon with method="auto": 50 queries without ties
-# and zeros, and 13 queries with them, because then all patterns of signs must be tried.
-_N_EXACT, _N_PATTERNS = 50, 13
-# More Walsh averages than this are not stored. Bisection then finds the ends of the interval.
-_N_WALSH = 50_000
-
-
 @_joined
 def sign_test(values, pairs, settings):
     """Run the sign test: an exact binomial test on queries for which both systems differ."""
@@ -106,117 +98,6 @@ def sign_test(values, pairs, settings):
             interval_of="effect",
             smallest_p=smallest_flip_p(n_queries),
         )
-
-
-@_joined
-def wilcoxon_test(values, pairs, settings):
-    """Run Wilcoxon's signed-rank test for each pair of systems."""
-    n_queries = values.shape[1]
-    numbers = max(10 * n_queries, 2 ** min(n_queries, _N_PATTERNS) // 2)
-    if n_queries * (n_queries + 1) // 2 <= _N_WALSH:
-        numbers = max(numbers, 2 * n_queries * (n_queries + 1))
-    for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
-        difference = merged_differences(values, pairs[block])
-        # Zeros get rank 0. The other differences get the mid-ranks of their absolute values.
-        size = np.abs(difference)
-        n_zero = (size == 0).sum(axis=1, keepdims=True)
-        ranks = np.where(size > 0, rankdata(size, axis=1) - n_zero, 0.0)
-        total = ranks.sum(axis=1)
-        above = np.where(difference > 0, ranks, 0.0).sum(axis=1)
-        low, high = hodges_lehmann_interval(difference, settings.confidence)
-        yield PairFigures(
-            p_value=_signed_rank_p_value(ranks, above, total),
-            effect_size=ratio(2 * above - total, total),
-            low=low,
-            high=high,
-            effect_name="rank-biserial correlation",
-            interval_of="pseudo-median",
-            smallest_p=smallest_flip_p(n_queries),
-        )
-
-
-def _signed_rank_p_value(ranks, above, total):
-    """Compute p values of the signed-rank test, exact in the cases in which scipy's are exact.
-
-    `ranks` has shape (n_pairs, n_queries); `above` is the sum of the ranks of positive differences
-    of each pair, and `total` the sum of all ranks.
-    """
-    n_queries = ranks.shape[1]
-    # The variance of the signed-rank statistic is the sum of the squared ranks / 4. Midranks of
-    # ties and the rank 0 of zeros are in that sum, so no further correction is needed.
-    deviation = np.sqrt((ranks**2).sum(axis=1)) / 2
-    z = ratio(above - total / 2, deviation)
-    at_least, at_most = ndtr(-z), ndtr(z)
-    if n_queries <= _N_EXACT:
-        untied = (np.sort(ranks, axis=1) == np.arange(1, n_queries + 1)).all(axis=1)
-        share = signed_rank_distribution(n_queries).cumsum()
-        place = above[untied].astype(int)
-        at_most[untied] = share[place]
-        at_least[untied] = share[total[untied].astype(int) - place]
-        if n_queries <= _N_PATTERNS and not untied.all():
-            # Ranks are multiples of 1/2, so their sums are exact and can be compared for equality.
-            sums = ranks[~untied] @ (sign_patterns(n_queries).T > 0).astype(float)
-            at_most[~untied] = (sums <= above[~untied, None]).mean(axis=1)
-            at_least[~untied] = (sums >= above[~untied, None]).mean(axis=1)
-    return np.where(total > 0, _p_of_tails(at_least, at_most), 1.0)
-
-
-def signed_rank_distribution(n_queries):
-    """Compute the null distribution of the signed-rank sum for n queries without ties.
-
-    Entry i is the probability of the sum i, for i from 0 to n (n + 1) / 2.
-    """
-    chances = np.ones(1)
-    for rank in range(1, n_queries + 1):
-        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
-    return chances
-
-
-def hodges_lehmann_interval(difference, confidence):
-    """Compute Hodges and Lehmann's interval: all shifts that the signed-rank test does not reject.
-
-    Walsh averages are the means of any two (equal or different) differences of a pair of systems.
-    The ends are the k-th smallest and the k-th greatest Walsh average, with k from the
-    distribution of the signed-rank sum. They are infinite if there are too few queries.
-    """
-    n_queries = difference.shape[1]
-    k = _walsh_place(n_queries, (1 - confidence) / 2)
-    if k == 0:
-        low, high = np.full((2, len(difference)), [[-np.inf], [np.inf]])
-    elif n_queries * (n_queries + 1) // 2 <= _N_WALSH:
-        left, right = np.triu_indices(n_queries)
-        walsh = (difference[:, left] + difference[:, right]) / 2
-        walsh.partition((k - 1, walsh.shape[1] - k), axis=1)
-        low, high = walsh[:, k - 1], walsh[:, -k]
-    else:
-        low, high = _bisect_walsh(difference, k), -_bisect_walsh(-difference, k)
-    alike = difference.min(axis=1) == difference.max(axis=1)
-    return np.where(alike, difference[:, 0], low), np.where(alike, difference[:, 0], high)
-
-
-def _walsh_place(n_queries, tail):
-    """Return the largest k for which P(signed-rank sum < k) is at most `tail`."""
-    if n_queries <= _N_EXACT:
-        share = signed_rank_distribution(n_queries).cumsum()
-        return int(np.searchsorted(share, tail * (1 + 1e-12), side="right"))
-    mean = n_queries * (n_queries + 1) / 4
-    deviation = np.sqrt(mean * (2 * n_queries + 1) / 6)
-    return int(mean + ndtri(tail) * deviation) + 1
-
-
-def _bisect_walsh(difference, k):
-    """Find the k-th smallest Walsh average of each pair by bisection."""
-    low, high = difference.min(axis=1), difference.max(axis=1)
-    places = np.arange(1, difference.shape[1] + 1)
-    for _ in range(54):
-        middle = low + (high - low) / 2
-        shifted = difference - middle[:, None]
-        # The number of Walsh averages up to the middle is the sum of the ranks (by absolute value)
-        # of the shifted differences up to 0.
-        order = np.argsort(np.abs(shifted), axis=1)
-        below = np.take_along_axis(shifted <= 0, order, axis=1) @ places
-        low, high = np.where(below < k, middle, low), np.where(below < k, high, middle)
-    return high
 
 
 # Number of pairs in a block, small enough that the block fits into the processor's cache.
@@ -415,10 +296,6 @@ def _gauss_legendre(low, high):
     return low + (high - low) * (nodes + 1) / 2, weights * (high - low) / 2
 
 
-EFFECT = "difference / sqrt(MSE)"
-_BLOCK_NUMBERS = 2**18
-
-
 def residual_mean_square(values: np.ndarray) -> tuple[float, int]:
     """Compute the residual mean square of systems x queries, and its degrees of freedom.
 
@@ -441,7 +318,9 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
     """Run Tukey's honestly significant difference test with queries as blocks."""
     n_systems, n_queries = values.shape
     mean_square, degrees_of_freedom = residual_mean_square(values)
-    difference = _settled(mean_differences(values, pairs), values)
+    difference = mean_differences(values, pairs)
+    # Differences of means that are only rounding errors become 0.
+    difference = np.where(np.abs(difference) <= mean_tolerance(values), 0.0, difference)
     error = np.sqrt(mean_square / n_queries)
     distribution = studentized_range(n_systems, degrees_of_freedom)
     q, back = np.unique(np.abs(ratio(difference, error)), return_inverse=True)
@@ -453,60 +332,11 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
         n_pairs = n_systems * (n_systems - 1) / 2
         p_value = np.minimum(n_pairs * without_spread_p(difference, n_queries), 1.0)
     width = distribution.isf(1 - settings.confidence) * error
-    return _figures(p_value, difference, mean_square, width)
-
-
-def randomized_tukey(values, pairs, settings) -> PairFigures:
-    """Run Tukey's test by randomization, which shuffles the systems within each query."""
-    mean_square, _ = residual_mean_square(values)
-    difference = _settled(mean_differences(values, pairs), values)
-    ranges = np.sort(shuffled_ranges(values, settings))
-    # The tolerance lets a range count as reached if it differs only by rounding errors.
-    lowest = np.abs(difference) - mean_tolerance(values)
-    n_reached = len(ranges) - np.searchsorted(ranges, lowest, side="left")
-    width = ranges[_quantile_place(settings.confidence, len(ranges))]
-    smallest_p = 1 / (len(ranges) + 1)
-    return _figures((n_reached + 1) * smallest_p, difference, mean_square, width, smallest_p)
-
-
-def shuffled_ranges(values, settings) -> np.ndarray:
-    """Compute the range of the systems' means in each resample, shape (n_resamples,)."""
-    n_systems, n_queries = values.shape
-    # Shuffling within a query keeps its mean, so subtracting it changes no range, and sums of
-    # smaller numbers are more exact.
-    rows = np.ascontiguousarray((values - values.mean(axis=0)).T)
-    generator = settings.generator()
-    size = max(1, _BLOCK_NUMBERS // rows.size)
-    ranges = np.empty(settings.n_resamples)
-    with progress_bar(
-        total=len(ranges), desc="resamples", verbose=settings.verbose, leave=None
-    ) as bar:
-        for start in range(0, len(ranges), size):
-            n_here = min(size, len(ranges) - start)
-            copies = np.broadcast_to(rows, (n_here, n_queries, n_systems))
-            totals = generator.permuted(copies, axis=-1).sum(axis=1)
-            ranges[start : start + n_here] = np.ptp(totals, axis=1) / n_queries
-            bar.update(n_here)
-    return ranges
-
-
-def _quantile_place(confidence, n_ranges):
-    """Return the index of the quantile for the confidence in an ascending array of ranges."""
-    return min(int(np.ceil(confidence * (n_ranges + 1))), n_ranges) - 1
-
-
-def _settled(difference, values):
-    """Set differences of means to 0 if they are only rounding errors."""
-    return np.where(np.abs(difference) <= mean_tolerance(values), 0.0, difference)
-
-
-def _figures(p_value, difference, mean_square, width, smallest_p=0.0):
-    # Equal means give p value 1, also if the variance is 0.
     return PairFigures(
+        # Equal means give p value 1, also if the variance is 0.
         p_value=np.where(difference == 0, 1.0, p_value),
         effect_size=ratio(difference, np.sqrt(mean_square)),
         low=difference - width,
         high=difference + width,
-        effect_name=EFFECT,
-        smallest_p=smallest_p,
+        effect_name="difference / sqrt(MSE)",
     )

@@ -55,7 +55,7 @@ class CriticalDifferenceDisplay(Display):
         Names of the systems that each bar joins, at least two, the best first.
     critical_difference : float or None
         Smallest significant difference of two means, if it is the same for all pairs. This is the
-        case for the two Tukey tests at the level of the comparison; else None.
+        case for Tukey's test at the level of the comparison; else None.
     against_means : list of tuple of str
         Pairs of shown systems for which the first is significantly better, but has the worse mean.
     n_hidden : int
@@ -369,7 +369,7 @@ class PairwiseComparisonDisplay(Display):
         self.alpha = comparison.alpha if alpha is None else alpha
         self.systems, self.better = _who_is_better(comparison, self.alpha)
         sign = 1 if comparison.scores.greater_is_better else -1
-        # A test of signs or ranks may contradict the means. Colours then show its effect size, so
+        # The sign test may contradict the means. Colours then show its effect size, so
         # that they do not contradict the dots.
         self._by_mean = comparison.interval_of == "mean difference"
         table = sign * comparison.matrix("difference" if self._by_mean else "effect_size")

@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 from profiles import times
 from skfilterrank.comparison import SystemScores, kendall_tau, order_systems
 
-METHODS = ["win_rate", "borda", "copeland", "mc4"]
 # Few different values, so that there are ties.
 VALUES = st.tuples(st.integers(2, 5), st.integers(1, 5)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(0, 3))
@@ -28,113 +27,65 @@ def as_given(values, **params):
     return dataclasses.replace(found, systems=tuple(map(str, sorted(place))), n_wins=wins, **parts)
 
 
-def scores_of(values, method, **params):
-    return as_given(values, method=method, n_resamples=0, **params).scores
-
-
 def outcome(one, other):
     """1 for a win, 1/2 for a tie, 0."""
     return (int(one > other) + int(one >= other)) / 2
 
 
-def majority(values, i, j):
-    """Whether i is better than j for more queries than worse."""
-    return (values[i] > values[j]).sum() > (values[i] < values[j]).sum()
-
-
 @given(VALUES)
-def test_win_rate_and_borda_comparison_by_comparison(values):
+def test_win_rate_comparison_by_comparison(values):
     n_systems, n_queries = values.shape
-    for i, (rate, points) in enumerate(
-        zip(scores_of(values, "win_rate"), scores_of(values, "borda"))
-    ):
+    for i, rate in enumerate(as_given(values, n_resamples=0).scores):
         others = [j for j in range(n_systems) if j != i]
         won = [outcome(values[i, q], values[j, q]) for q in range(n_queries) for j in others]
         assert rate == pytest.approx(np.mean(won), abs=1e-12)
-        assert points == pytest.approx(np.sum(won) / n_queries, abs=1e-12)
-
-
-@given(VALUES)
-def test_copeland_pair_by_pair(values):
-    systems = range(len(values))
-    expected = [
-        sum(majority(values, i, j) for j in systems) - sum(majority(values, j, i) for j in systems)
-        for i in systems
-    ]
-    assert scores_of(values, "copeland").tolist() == expected
-
-
-@given(VALUES, st.sampled_from([0.3, 0.85, 0.99]))
-def test_mc4_by_walking(values, damping):
-    n_systems = len(values)
-    chain = np.zeros((n_systems, n_systems))
-    for i in range(n_systems):
-        for j in range(n_systems):
-            chain[i, j if majority(values, j, i) else i] += 1 / n_systems
-    walk = damping * chain + (1 - damping) / n_systems
-    where = np.linalg.matrix_power(walk, 5000)[0]
-    found = scores_of(values, "mc4", damping=damping)
-    np.testing.assert_allclose(found, where, atol=1e-10)
-    assert found.sum() == pytest.approx(1, abs=1e-10)
-
-
-def test_mc4_by_hand():
-    # One query, a better than b. From a the walker stays; from b it moves with chance 0.8 / 2,
-    # and jumps go to either with chance 0.2 / 2: b = 0.1 + 0.8 * b / 2, so b = 1 / 6.
-    found = scores_of([[2.0], [1.0]], "mc4", damping=0.8)
-    np.testing.assert_allclose(found, [5 / 6, 1 / 6], atol=1e-12)
 
 
 def test_a_cycle_of_three():
     # a over b over c, b over c over a, c over a over b: each beats one other.
     values = np.array([[3, 1, 2], [2, 3, 1], [1, 2, 3]])
-    for method, score in zip(METHODS, (1 / 2, 1, 0, 1 / 3)):
-        found = order_systems(values, method=method, n_resamples=0, random_state=0)
-        np.testing.assert_allclose(found.scores, [score] * 3, atol=1e-12)
-        assert found.rank.tolist() == [2, 2, 2]
+    found = order_systems(values, n_resamples=0)
+    np.testing.assert_allclose(found.scores, [1 / 2] * 3, atol=1e-12)
+    assert found.rank.tolist() == [2, 2, 2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
 @times(1 / 2)
 @given(values=VALUES, data=st.data())
-def test_invariances(method, values, data):
-    expected = as_given(values, method=method, n_resamples=0)
+def test_invariances(values, data):
+    expected = as_given(values, n_resamples=0)
     turned = data.draw(st.permutations(range(len(values))))
     queries = data.draw(st.permutations(range(values.shape[1])))
-    found = as_given(values[turned][:, queries], method=method, n_resamples=0)
+    found = as_given(values[turned][:, queries], n_resamples=0)
     assert found.rank.tolist() == expected.rank[turned].tolist()
     # Each query may have a scale of its own.
     rescaled = np.exp(values) * np.arange(1, values.shape[1] + 1) - 5
-    found = as_given(rescaled, method=method, n_resamples=0)
+    found = as_given(rescaled, n_resamples=0)
     assert found.rank.tolist() == expected.rank.tolist()
-    # All the other way round; for MC4 that is another walk.
-    if method != "mc4":
-        found = as_given(-values, method=method, n_resamples=0)
-        assert found.rank.tolist() == (len(values) + 1 - expected.rank).tolist()
+    # All the other way round.
+    found = as_given(-values, n_resamples=0)
+    assert found.rank.tolist() == (len(values) + 1 - expected.rank).tolist()
     # Every query twice.
-    doubled = as_given(np.hstack([values, values]), method=method, n_resamples=0)
+    doubled = as_given(np.hstack([values, values]), n_resamples=0)
     np.testing.assert_allclose(doubled.scores, expected.scores, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_lower_may_be_better(method):
+def test_lower_may_be_better():
     values = np.random.default_rng(0).random((6, 5))
     errors = SystemScores(1 - values, greater_is_better=False)
-    ours, theirs = (order_systems(each, method=method, random_state=0) for each in (values, errors))
+    ours, theirs = (order_systems(each, random_state=0) for each in (values, errors))
     assert ours.to_frame().equals(theirs.to_frame())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_intervals_over_all_resamples(method):
+def test_intervals_over_all_resamples():
     # Three queries have 27 resamples, all alike: quantiles of ranks can be had exactly.
     values = np.array([[3, 2, 1], [2, 4, 3], [1, 3, 4], [4, 1, 2]])
     ranks = [
-        as_given(values[:, list(drawn)], method=method, n_resamples=0).rank
+        as_given(values[:, list(drawn)], n_resamples=0).rank
         for drawn in itertools.product(range(3), repeat=3)
     ]
-    found = as_given(values, method=method, n_resamples=4000, confidence_level=0.8)
+    found = as_given(values, n_resamples=4000, confidence_level=0.8)
     tail = np.quantile(ranks, [0.1, 0.9], axis=0, method="inverted_cdf")
     near = np.quantile(ranks, [0.13, 0.87], axis=0, method="inverted_cdf")
     far = np.quantile(ranks, [0.07, 0.93], axis=0, method="inverted_cdf")
@@ -142,31 +93,26 @@ def test_intervals_over_all_resamples(method):
     assert ((found.high == tail[1]) | ((near[1] <= found.high) & (found.high <= far[1]))).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_blocks_do_not_matter(monkeypatch, method):
+def test_blocks_do_not_matter(monkeypatch):
     values = np.random.default_rng(2).integers(5, size=(7, 9)).astype(float)
-    expected = order_systems(values, method=method, n_resamples=50, random_state=0)
+    expected = order_systems(values, n_resamples=50, random_state=0)
     monkeypatch.setattr("skfilterrank.comparison._order_systems._CELLS", 100)
     assert (
-        order_systems(values, method=method, n_resamples=50, random_state=0)
-        .to_frame()
-        .equals(expected.to_frame())
+        order_systems(values, n_resamples=50, random_state=0).to_frame().equals(expected.to_frame())
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_progress_is_shown_when_asked(method, capsys):
+def test_progress_is_shown_when_asked(capsys):
     values = np.random.default_rng(2).random((4, 9))
-    order_systems(values, method=method, n_resamples=20, random_state=0)
+    order_systems(values, n_resamples=20, random_state=0)
     assert capsys.readouterr().err == ""
-    order_systems(values, method=method, n_resamples=20, verbose=1, random_state=0)
+    order_systems(values, n_resamples=20, verbose=1, random_state=0)
     assert "20" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_large_values_do_not_overflow(method):
+def test_large_values_do_not_overflow():
     values = np.array([[1e308, -1e308], [-1e308, -1.1e308]])
-    assert order_systems(values, method=method, random_state=0).rank.tolist() == [1, 2]
+    assert order_systems(values, random_state=0).rank.tolist() == [1, 2]
 
 
 def test_table_and_text():
@@ -210,7 +156,6 @@ def test_one_query():
         ({"method": "mean"}, "method"),
         ({"n_resamples": -1}, "n_resamples must be a whole number from 0 up, got -1"),
         ({"n_resamples": 2.5}, "n_resamples must be a whole number from 0 up"),
-        ({"damping": 1}, "damping must be a number between 0 and 1, both excluded, got 1"),
         (
             {"confidence_level": 95},
             "confidence_level must be a number between 0 and 1, both excluded, got 95",

@@ -209,7 +209,7 @@ class TestResamples:
         np.testing.assert_allclose(parts.high, whole.high)
 
 
-@pytest.mark.parametrize("test", ["randomization", "bootstrap", "randomized_tukey", "t"])
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", "t"])
 def test_show_progress_when_asked(test, capsys):
     values = np.random.default_rng(14).random((3, 20))
     compare_systems(values, test=test, n_resamples=200, random_state=0)

@@ -83,19 +83,6 @@ def test_signs_are_shown_where_signs_are_tested():
     assert label == "pref: row better than column\n(net share of queries)"
 
 
-@pytest.mark.parametrize("greater_is_better", [True, False])
-def test_ranks_are_shown_where_ranks_are_tested(greater_is_better):
-    # "a" is ahead by 1 to 9, "b" once, by 90: of ranks 1 to 10, "a" has 45 and "b" 10.
-    sign = 1 if greater_is_better else -1
-    values = [[*range(1, 10), 0], [0] * 9 + [90]]
-    two = scores(sign * np.array(values), systems=["a", "b"], greater_is_better=greater_is_better)
-    display = compare_systems(two, test="wilcoxon", alpha=0.1).plot()
-    assert display.systems == ("b", "a")
-    np.testing.assert_allclose(display.advantage, [[0, -35 / 55], [35 / 55, 0]])
-    assert display.better.tolist() == [[0, -1], [1, 0]]
-    assert display.colorbar_.ax.get_ylabel().endswith("\n(rank-biserial correlation)")
-
-
 @pytest.mark.slow
 def test_alpha_decides_what_is_marked():
     comparison = compare_systems(scores(), test="t", correction=None)
