@@ -3,15 +3,12 @@
 import importlib
 import os
 import re
-import select
 import signal
-import socket
 import sys
 import threading
-import time
 import warnings
 from argparse import ArgumentTypeError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Annotated
 
 from skfilterrank._base import VERSION
@@ -29,8 +26,8 @@ from skfilterrank.cli._output import (
 from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
-# Each command with its purpose. The command's function is in the module of the same name or of
-# _MODULES, and imports heavy packages late, so that --help needs no numpy.
+# Each command with its purpose. The command's function is in the module of the same name, and
+# imports heavy packages late, so that --help needs no numpy.
 COMMANDS = {
     "evaluate": "measure TREC runs against judgments",
     "compare": "test which TREC runs are better, and how sure that is",
@@ -43,10 +40,9 @@ COMMANDS = {
     "complete": "predict labels of documents that nobody judged",
     "demo": "rank and filter built-in data",
 }
-_MODULES = {"fuse": "evaluate", "apply": "threshold", "monitor": "threshold"}
-_MODULES |= {"demo": "rank_filter", "select": "judging", "complete": "judging"}
 _COMMON = ("quiet", "verbose", "plugin", "debug")
 _INTERRUPTED = 130  # exit code of shells after Ctrl-C
+_BEFORE = 128  # exit codes of shells after a signal begin here
 _OVERVIEW = """\
 usage: skfilterrank COMMAND [options] ...
 
@@ -110,9 +106,7 @@ def main(argv=None) -> int:
     int
         0; 1 after an alarm of monitor; 2 after a
         message on standard error about arguments or files; 130 after Ctrl-C.
-        SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number; where a loop of
-        a C library does not end within 10 seconds, or 1 second after a second signal, they end the
-        process.
+        SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number.
 
     Raises
     ------
@@ -133,7 +127,7 @@ def command_parser(name) -> CommandParser:
 def _function(name):
     """Return the function of a command."""
     name = name.replace("-", "_")
-    module = importlib.import_module(f"skfilterrank.cli.{_MODULES.get(name, name)}")
+    module = importlib.import_module(f"skfilterrank.cli.{name}")
     return getattr(module, name)
 
 
@@ -208,24 +202,14 @@ def overview() -> str:
     return _OVERVIEW.format("\n".join(f"  {name:<11} {what}" for name, what in COMMANDS.items()))
 
 
-# Seconds that a command has for its end after a signal, and after a second one.
-_SECONDS, _SECONDS_OF_SECOND = 10.0, 1.0
-_BEFORE = 128  # exit codes of shells after a signal begin here
-
-
 @contextmanager
 def exits_by_signals():
-    """Turn terminating signals into SystemExit, so that cleanup code runs.
-
-    Temporary files are removed and outputs stay as they were. Python sees no signal before a loop
-    of a C library ends, so a thread ends the process without cleanup: some seconds after the
-    signal, or soon after a second one. Partial files that are left are removed later.
-    """
+    """Turn SIGTERM and SIGHUP into SystemExit, so that cleanup code runs."""
     before: dict[int, object] = {}
 
     def leave(number, frame):
         for each in before:
-            signal.signal(each, _only_watched)
+            signal.signal(each, signal.SIG_DFL)  # a second one ends at once
         raise SystemExit(_BEFORE + number)
 
     if threading.current_thread() is not threading.main_thread():
@@ -236,48 +220,8 @@ def exits_by_signals():
         # A signal that is ignored, as by nohup, stays ignored.
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             before[number] = signal.signal(number, leave)
-    # The interpreter writes the number of each signal at once, whatever is running.
-    reading, writing = socket.socketpair()
-    writing.setblocking(False)
-    other = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
-    with suppress(RuntimeError):  # where memory is short, no thread can start
-        threading.Thread(target=_watch, args=(reading, set(before)), daemon=True).start()
     try:
         yield
     finally:
-        signal.set_wakeup_fd(other)
-        writing.close()
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _only_watched(number, frame):
-    """Leave a further signal to the thread, which does not see one that is ignored."""
-
-
-def _watch(reading, numbers):
-    """End the process some time after one of some signals, unless the other side is closed."""
-    end, number = None, 0
-    while True:
-        left = None if end is None else max(end - time.monotonic(), 0.0)
-        if not select.select([reading], [], [], left)[0]:
-            with suppress(OSError):
-                os.write(2, b"skfilterrank: ended by a signal, without cleaning up\n")
-            os._exit(_BEFORE + number)
-        found = reading.recv(1)
-        if not found:
-            reading.close()
-            return
-        if found[0] in numbers:
-            number, now = found[0], time.monotonic()
-            end = now + _SECONDS if end is None else min(end, now + _SECONDS_OF_SECOND)
-
-
-def _forget_watch():
-    """Keep signals to a forked process from the process that it was forked off."""
-    with suppress(ValueError):
-        signal.set_wakeup_fd(-1)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_watch)

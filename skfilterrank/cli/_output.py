@@ -7,6 +7,7 @@ arguments.
 
 import contextlib
 import json
+import math
 import os
 import re
 import stat
@@ -30,7 +31,7 @@ class Section(NamedTuple):
 
     Attributes
     ----------
-    frame : DataFrame
+    frame : DataFrame or None
         Data with all digits for CSV; the index is written if it has a name.
     records : list of dict
         Objects for JSON.
@@ -40,7 +41,7 @@ class Section(NamedTuple):
         Text for people above and below the table.
     """
 
-    frame: "pd.DataFrame"
+    frame: "pd.DataFrame | None"
     records: list[dict[str, Any]]
     rows: list[list[Any]]
     head: str = ""
@@ -119,6 +120,29 @@ def _for_json(value):
     if isinstance(value, float) and value - value != 0:
         return None
     return value
+
+
+def in_order(queries) -> list:
+    """Sort queries numerically if all are whole numbers; otherwise keep their order."""
+    if all(str(query).isdecimal() for query in queries):
+        return sorted(queries, key=lambda query: int(str(query)))
+    return list(queries)
+
+
+def number(value, digits=3, sign="") -> str:
+    """Write a number with few digits: less for large ones, leading digits for tiny ones."""
+    if not math.isfinite(value):
+        return "-" if value != value else f"{value:{sign}}"
+    size = abs(value)
+    if 0 < size < 0.5 * 10**-digits:
+        return f"{value:{sign}.1e}"
+    n_whole = int(math.log10(size)) if size >= 10 else 0
+    return f"{value:{sign}.{max(digits - n_whole, 0)}f}"
+
+
+def p_value(value) -> str:
+    """Write a p value with three digits, or "<0.001"."""
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
 def align_columns(rows) -> list[str]:

@@ -20,9 +20,8 @@ from skfilterrank._base.rounding import merge_values
 from skfilterrank._base.words import printable
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.pages import Markup, escape, render_page
-from skfilterrank.cli import _compare as words
 from skfilterrank.cli._inputs import STDIN
-from skfilterrank.cli._output import call
+from skfilterrank.cli._output import call, in_options, in_order, number, p_value
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 
 # Largest numbers of pairs in the table, of pairs query by query, and of systems in the heat map.
@@ -33,26 +32,26 @@ _N_SIZES = 25
 # Relative difference of means, as in Buckley and Voorhees, since measures have different units.
 _FUZZINESS = 0.05
 # Functions that the template calls.
-_WORDS = (
-    *(words.contradictions, words.in_order, words.notes, words.number, words.p_value),
-    *(counted, interval_text),
-)
+_WORDS = (in_order, number, p_value, counted, interval_text)
 
 
-def write_report(path, options, comparisons, n_predicted, alpha, random_state) -> None:
+def write_report(path, files, comparisons, n_predicted, agreement, random_state) -> None:
     """Write the report of comparisons into a file.
 
     Parameters
     ----------
     path : str
         File to write.
-    options : dict
-        All options of the command with their values, files included, by parameter.
+    files : dict of str to list of str
+        Paths of the files that were read, by what they are.
     comparisons : dict of str to SystemComparison
         Comparisons by measure.
     n_predicted : dict of str to int
         Numbers of machine labels among the judgments, by their source.
+    agreement : list of str
+        Lines about the agreement of every two measures.
     """
+    alpha = next(iter(comparisons.values())).alpha
     measures = []
     for place, (name, each) in enumerate(comparisons.items(), 1):
         scores, diagram = each.scores, None
@@ -76,10 +75,11 @@ def write_report(path, options, comparisons, n_predicted, alpha, random_state) -
         "n_predicted": n_predicted,
         "alpha": alpha,
         "measures": measures,
-        "agreement": words.describe_agreement(comparisons, alpha),
+        "agreement": agreement,
         "curves": _curves(comparisons, random_state),
+        "notes": lambda comparison: map(in_options, comparison.notes),
         "fuzziness": _FUZZINESS,
-        "made": made_from(options),
+        "made": made_from(files),
         "version": VERSION,
         "inline": lambda svg, caption: _inline(svg, caption, f"f{next(numbers)}-"),
     }
@@ -116,7 +116,7 @@ def heat_map(display) -> list[tuple]:
             colour = "0, 114, 178" if value > 0 else "213, 94, 0"
             opacity = 0.75 * abs(value) / largest if is_tested else 0.0
             mark = "*" * abs(int(display.better[row, column]))
-            text = words.number(value, 3, "+") + mark if is_tested else ""
+            text = number(value, 3, "+") + mark if is_tested else ""
             cells.append((value, text, f"rgba({colour}, {opacity:.2f})"))
         rows.append((name, cells))
     return rows
@@ -127,7 +127,7 @@ def query_by_query(comparison, alpha) -> list[dict]:
 
     A table has the values of both runs, their difference, and the width of its bar.
     """
-    scores = comparison.scores.select(queries=words.in_order(comparison.scores.queries))
+    scores = comparison.scores.select(queries=in_order(comparison.scores.queries))
     # Rounding errors are removed over all systems, as in the tests, so that ties are the same.
     oriented = pd.DataFrame(merge_values(scores.oriented), scores.systems, scores.queries)
     values = pd.DataFrame(scores.values, scores.systems, scores.queries)
@@ -198,21 +198,16 @@ def _inline(text, caption, prefix):
 
 
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
-_FILES = {"qrels": "judgments", "runs": "run"}
 
 
-def made_from(options) -> dict:
+def made_from(files) -> dict:
     """Return command, files with hashes, date and versions."""
-    files = []
-    for name, kind in _FILES.items():
-        given = options.get(name) or []
-        files += [_file(kind, path) for path in ([given] if isinstance(given, str) else given)]
     return {
         "command": shlex.join(["skfilterrank", *call.typed]),
         "date": datetime.now(UTC).date().isoformat(),
         "versions": {"skfilterrank": VERSION, "Python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES},
-        "files": files,
+        "files": [_file(kind, path) for kind, paths in files.items() for path in paths],
     }
 
 

@@ -118,8 +118,15 @@ def places(text):
     return 0 if text == "all" else _places(text)
 
 
-# The estimators that --threshold names.
-THRESHOLDS = ("tune", "better", "per_query", "expected", "learned", "first_k")
+# Estimators by name for --threshold; "better" has keep_if="better".
+THRESHOLDS = {
+    "tune": "TunedThreshold",
+    "better": "TunedThreshold",
+    "per_query": "PerQueryThreshold",
+    "expected": "ExpectedThreshold",
+    "learned": "LearnedThreshold",
+    "first_k": "FirstK",
+}
 
 
 def _threshold(text):

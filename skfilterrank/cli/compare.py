@@ -1,13 +1,21 @@
 """``skfilterrank compare``: which of several runs are better, and how sure that is."""
 
 from functools import partial
+from itertools import combinations
 from typing import Annotated, Any
 
-from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._base.words import CORRECTION_NAMES, RESAMPLING_TESTS, TEST_TITLES
+from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, tell
+from skfilterrank.cli._output import in_order, number, p_value, tell
+from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
+# Measure of drawn label sets, which give no preferences.
+_OF_DRAWN = ("ndcg_f@10",)
+_N_PAIRS = 20
+_SHOWN = 3
+_DROP = "--missing drop leaves these queries out for all runs"
 
 
 def compare(
@@ -48,25 +56,229 @@ def compare(
     skfilterrank compare qrels.txt runs/*.gz -m ndcg_f@20,lexirecall --test tukey
     skfilterrank compare qrels.txt runs/* -m ap --baseline bm25
     """
-    options: dict[str, Any] = {**locals(), **vars(reading)}
-    from skfilterrank.cli import _compare as work
+    from skfilterrank._base.results import PAPER_FORMATS, counted
+    from skfilterrank.cli import _inputs
+    from skfilterrank.comparison import compare_systems, comparison_table
 
-    named = work.named(qrels, runs)
-    report = None
-    if html:
-        from skfilterrank.cli import _report
-
-        report = partial(_report.write_report, html, options)
-    format = chosen_format(format, out, t.TABLES)
-    values, n_predicted = work.measured(qrels, named, measure, reading, n_jobs)
-    how = {
+    named = _inputs.named_runs(qrels, runs)
+    if len(named) < 2:
+        raise InputError("compare needs judgments and at least two runs: compare QRELS RUN RUN...")
+    _inputs.check_paths(named.values())
+    if baseline is not None:
+        matching = [name for name, path in named.items() if baseline in (name, path)]
+        if not matching:
+            known = brief_list(list(named))
+            raise InputError(f"--baseline {brief(baseline)} is not one of the runs: {known}.")
+        baseline = matching[0]
+    format = output.chosen_format(format, out, t.TABLES)
+    values, n_predicted = measured(qrels, named, measure, reading, n_jobs)
+    for name, scores in values.items():
+        if scores.n_queries < 2 or scores.n_systems < 2:
+            raise InputError(
+                f"{name}: there are values of {counted(scores.n_systems, 'run')} for "
+                f"{counted(scores.n_queries, 'query', 'queries')} to compare. Give at least two "
+                "runs, and two queries that every run has."
+            )
+    how: dict[str, Any] = {
         "test": test,
         "correction": None if correction == "none" else correction,
-        "baseline": work.name_of_baseline(baseline, named),
+        "baseline": baseline,
         "n_resamples": n_resamples,
         "alpha": round(1 - confidence_level, 12),
         "random_state": random_state,
+        "verbose": output.progress(),
     }
-    work.print_comparisons(values, n_predicted, how, report, format, out)
+    comparisons = {name: compare_systems(scores, **how) for name, scores in values.items()}
+    if html:
+        from skfilterrank.cli import _report
+
+        files = {"judgments": [qrels], "run": runs}
+        lines = describe_agreement(comparisons, how["alpha"])
+        _report.write_report(html, files, comparisons, n_predicted, lines, random_state)
+    if format in PAPER_FORMATS:
+        with output.opened(out, format) as write:
+            write(comparison_table(comparisons, format=format, name="run"))
+    else:
+        output.print_sections(sections(comparisons, format), format, out)
+    tell_settings(comparisons)
     if html:
         tell(f"report: {html}")
+
+
+def measured(qrels, runs, measures, reading, n_jobs):
+    """Measure runs against judgments; return values by measure, and numbers of machine labels."""
+    from skfilterrank._lists.measure_names import parse_measures
+    from skfilterrank.cli import _inputs
+    from skfilterrank.comparison import score_systems
+
+    parsed = parse_measures(list(measures))
+    _inputs.check_n_items(reading.n_items, parsed)
+    index = _inputs.read_index(qrels, reading, parsed, may_have_draws=True)
+    if index.has_draws:
+        output.refuse(["html"], "has curves of values that are known, and not drawn. Leave it out.")
+        if "measure" not in output.call.given:
+            parsed = parse_measures(list(_OF_DRAWN))
+            tell(
+                f"measured by {', '.join(_OF_DRAWN)}, as -m names no measure: drawn labels give no "
+                "preferences"
+            )
+    params = reading.scoring() | {"n_jobs": n_jobs, "verbose": output.progress()}
+    runs = _inputs.with_standard_input(runs)
+    score = partial(score_systems, index, runs, parsed, **params)
+    try:
+        scores = score(missing=reading.missing or "raise")
+    except MissingValuesError as error:
+        lacking = {name: _first(queries) for name, queries in error.lacking.items()}
+        lack = _inputs.some_runs(lacking, len(runs), "lacks", "lack", "; ")
+        lack += " values of queries that the runs are to be compared on"
+        if reading.missing or reading.undefined == "drop":
+            ways = f"{_DROP}, --missing empty counts them as empty lists"
+            raise InputError(f"{lack}. {ways}.") from None
+        tell(f"{lack}: counted as empty lists; {_DROP}")
+        scores = score(missing="empty")
+    return scores, index.n_predicted
+
+
+def tell_settings(comparisons) -> None:
+    """Print messages about unexpected settings of the comparison."""
+    from skfilterrank._base.results import counted
+    from skfilterrank._lists.measure_names import known_measure
+
+    given = output.call.given
+    for name, each in comparisons.items():
+        if dropped := each.scores.dropped_queries:
+            tell(f"{name}: {counted(len(dropped), 'query', 'queries')} left out: {_first(dropped)}")
+    tests = dict.fromkeys(each.test for each in comparisons.values())
+    if "n_resamples" in given and not set(tests) & set(RESAMPLING_TESTS):
+        tell(f"--test {', '.join(tests)} does not resample: --n-resamples is not used")
+    for test in {each.test for each in comparisons.values() if each.is_family_wise}:
+        if "correction" in given:
+            tell(f"--test {test} corrects for all pairs by itself: --correction is not used")
+    for name, each in comparisons.items():
+        for note in map(output.in_options, each.notes):
+            tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
+        if output.call.is_verbose and known_measure(name) is None:
+            tell(f"{name} is not a measure of skfilterrank: higher values are assumed to be better")
+
+
+def sections(comparisons, format):
+    """Yield a section for each measure, and one about the agreement of measures."""
+    for name, comparison in comparisons.items():
+        if format == "table":
+            yield _runs_table(name, comparison)
+            yield _pairs_table(comparison)
+        else:
+            yield _for_programs(name, comparison)
+    if format == "table" and len(comparisons) > 1:
+        lines = describe_agreement(comparisons, comparison.alpha)
+        yield output.Section(None, [], [], "\n".join(lines))
+
+
+def _for_programs(name, comparison):
+    """Return a section with the pairs and the values of both runs."""
+    scores, pairs, runs = comparison.scores, comparison.pairs(), _runs_of(comparison)
+    of_scores = ("greater_is_better", "is_preference", "n_queries")
+    of_comparison = ("test", "correction", "baseline", "effect_name", "interval_of")
+    record = {
+        "measure": name,
+        **{each: getattr(scores, each) for each in of_scores},
+        "left_out": list(map(str, in_order(scores.dropped_queries))),
+        **{each: getattr(comparison, each) for each in of_comparison},
+        "confidence_level": round(1 - comparison.alpha, 12),
+        "runs": runs.rename_axis("run").reset_index().to_dict("records"),
+        "pairs": pairs.to_dict("records"),
+    }
+    frame = pairs.astype({"significant": int})
+    frame.insert(0, "measure", name)
+    for place, side in ((3, "first"), (4, "second")):
+        frame.insert(place, f"mean_{side}", runs["mean"][pairs[side]].to_numpy())
+    return output.Section(frame, [record], [])
+
+
+def _runs_of(comparison):
+    """Return the table of the runs; by drawn label sets with their ranks in the safe order."""
+    from skfilterrank.comparison import order_systems
+
+    runs, scores = comparison.systems(), comparison.scores
+    if scores.draws is None:
+        return runs
+    order = order_systems(scores, method="safe", n_resamples=0).to_frame()
+    return runs.assign(safe_rank=order["rank"])
+
+
+def _runs_table(name, comparison):
+    """Return a table of the runs."""
+    from skfilterrank._base.results import counted, interval_text
+
+    scores = comparison.scores
+    left_out = f" ({len(scores.dropped_queries)} left out)" * bool(scores.dropped_queries)
+    queries = f"{counted(scores.n_queries, 'query', 'queries')}{left_out}"
+    parts = [counted(scores.n_systems, "run"), queries, comparison.test_text()]
+    parts += ["lower is better"] * (not scores.greater_is_better)
+    parts += [f"against {comparison.baseline}"] * (comparison.baseline is not None)
+    head = f"{name}: {', '.join(parts)}\n"
+    if scores.is_preference:
+        head += "values are the share of the other runs that are worse on a query\n"
+    rows = [["run", "mean", interval_text(1 - comparison.alpha), "beats", "beaten by"]]
+    rows[0] += ["safe rank"] * (scores.draws is not None)
+    for row in _runs_of(comparison).itertuples():
+        run = f"{row.Index}{' (baseline)' * (row.Index == comparison.baseline)}"
+        counts = str(row.n_wins), str(row.n_losses)
+        # By drawn label sets, the rank comes last.
+        rank = [f"{each:g}" for each in row[6:]]
+        rows.append([run, number(row.mean, 4), _interval(row.low, row.high), *counts, *rank])
+    return output.Section(None, [], rows, head)
+
+
+def _pairs_table(comparison):
+    """Return a table of the first pairs, with the number of all pairs that differ."""
+    from skfilterrank._base.results import counted
+
+    pairs, few = comparison.pairs(), comparison.pairs(most=_N_PAIRS)
+    is_drawn = "low_these" in few
+    rows = [["better", "worse", "difference", comparison.interval_name]]
+    rows[0] += [*["these queries"] * is_drawn, comparison.effect_name, "p", ""]
+    for row in few.itertuples():
+        difference, effect = number(row.difference, 4, "+"), number(row.effect_size, 2, "+")
+        cells = [row.first, row.second, difference, _interval(row.low, row.high, "+")]
+        cells += [_interval(row.low_these, row.high_these, "+")] if is_drawn else []
+        rows.append([*cells, effect, p_value(row.p_adjusted), "*" * row.significant])
+    n_sure, n_more = int(pairs["significant"].sum()), len(pairs) - len(few)
+    differ = counted(len(pairs), "pair differs", "pairs differ")
+    head = f"{n_sure:,} of {differ} (p <= {comparison.alpha:g})"
+    if contradiction := comparison.contradiction_text(comparison.alpha):
+        head += f"\n{contradiction}"
+    n_surely_more = n_sure - int(few["significant"].sum())
+    which = f", {n_surely_more:,} of them significant" * bool(n_surely_more)
+    foot = f"{counted(n_more, 'more pair')}{which}: --format csv or json has all pairs"
+    return output.Section(None, [], rows, head, foot * bool(n_more))
+
+
+def _interval(low, high, sign=""):
+    """Return the ends of an interval."""
+    return f"{number(low, 4, sign)} {number(high, 4, sign)}"
+
+
+def describe_agreement(comparisons, alpha) -> list[str]:
+    """Compare every two measures: orders of runs, and pairs that differ significantly."""
+    from skfilterrank._base.results import counted
+    from skfilterrank.comparison import kendall_tau
+    from skfilterrank.metaevaluation import conflicts
+
+    lines = []
+    for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
+        tau = kendall_tau(ours.scores, theirs.scores)
+        conflict = conflicts(ours, theirs, alpha=alpha)
+        n = conflict.counts
+        lines.append(
+            f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
+            f"{counted(conflict.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
+            f"{n['only first']:,} by {first} only, {n['only second']:,} by {second} only, "
+            f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
+        )
+    return lines
+
+
+def _first(queries):
+    """Return the first queries as text."""
+    return output.listed(in_order(queries), _SHOWN)

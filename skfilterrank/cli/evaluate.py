@@ -1,6 +1,6 @@
-"""``skfilterrank evaluate`` and ``fuse``: measure runs, and make one run of several."""
+"""``skfilterrank evaluate``: measure runs against judgments."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
@@ -178,43 +178,3 @@ def _cell(value):
     if value != value:
         return "-"
     return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
-
-
-def fuse(
-    runs: t.Runs,
-    *,
-    method: Literal["rrf", "borda", "condorcet", "combsum", "combmnz"] = "rrf",
-    depth: t.Depth = None,
-    name: str = "fused",
-    out: t.Out = None,
-) -> None:
-    """Make one TREC run of several.
-
-    Parameters
-    ----------
-    method
-        method of fusion
-    depth
-        documents of each query in the fused run
-    name
-        name of the run
-
-    Examples
-    --------
-    skfilterrank fuse runs/*.gz --out fused.txt
-    skfilterrank fuse bm25.txt dense.txt --method combsum > fused.txt
-    """
-    from skfilterrank._base.results import counted
-    from skfilterrank.cli._inputs import read_named_runs
-    from skfilterrank.io import write_run
-    from skfilterrank.ranking import fuse_runs
-
-    if out is not None and out.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")):
-        raise InputError(f"--out {out}: fuse writes a TREC run. Name a file such as fused.txt.")
-    table = read_named_runs(runs)
-    fused = fuse_runs(table, method=method, depth=depth or None)
-    counts = write_run(output.data_output(out), fused, name=name)
-    output.tell(
-        f"{counted(counts.written, 'document')} of "
-        f"{counted(fused['qid'].nunique(), 'query', 'queries')} out of {counted(len(table), 'run')}"
-    )

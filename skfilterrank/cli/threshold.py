@@ -1,11 +1,16 @@
-"""``skfilterrank threshold``, and ``apply`` and ``monitor``, which use what was saved."""
+"""``skfilterrank threshold``: from which score on the documents of a run are shown."""
 
-import os
+from contextlib import suppress
 from typing import Annotated
 
+from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, print_sections, tell
-from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.cli._output import refuse, tell
+from skfilterrank.exceptions import InputError, MissingValuesError, brief
+
+# Rates of what is shown, and of what is lost.
+_OF_SHOWN = {"any_forbidden", "forbidden"}
+_OF_LOST = {"false_reject_rate", "empty_list_rate"}
 
 
 def threshold(
@@ -51,10 +56,9 @@ def threshold(
     from sklearn.base import clone
 
     from skfilterrank.cli import _inputs
-    from skfilterrank.cli import _thresholds as work
 
     places = {"max_shown": max_shown, "min_shown": min_shown}
-    unfitted = work.make_threshold(cutting, work.chosen_measure(cutting), **places)
+    unfitted = make_threshold(cutting, chosen_measure(cutting), **places)
     named = _inputs.named_runs(qrels, runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:
@@ -62,16 +66,15 @@ def threshold(
                 f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
                 "is to be filtered."
             )
-    is_certified = cutting.risk is not None
     names = [unfitted.measure, *getattr(unfitted, "risks", ())]
-    index, is_sample = work.read_judgments(qrels, reading, names, is_certified=is_certified)
+    is_certified = cutting.risk is not None
+    index, is_sample = read_judgments(qrels, reading, names, is_certified=is_certified)
     unfitted.set_params(gains=reading.numbers)
-    missing = missing or work.treatment_of_missing(cutting.risk, cutting.among)
-    given = {"how": cutting.threshold, "missing": missing, "is_sample": is_sample}
+    missing = missing or treatment_of_missing(cutting.risk, cutting.among)
     records = []
     for name, path in named.items():
         fitted = clone(unfitted)
-        records.append(work.fit_run(fitted, name, path, index, **given))
+        records.append(_fit(fitted, name, path, index, cutting.threshold, missing, is_sample))
     if save is not None:
         fitted.save(save)
         tell(f"wrote {save}")
@@ -80,135 +83,292 @@ def threshold(
         certificate.to_html(path=html, notes={"Judgments": qrels, "Scores": runs[0]})
         tell(f"wrote {html}")
     if certificate is not None and len(named) == 1:
-        foot = work.in_full(certificate)
-    section = work.thresholds_section(records, foot)
-    print_sections([section], chosen_format(format, out, t.TABLES), out)
+        foot = in_full(certificate)
+    section = _section(records, foot)
+    output.print_sections([section], output.chosen_format(format, out, t.TABLES), out)
 
 
-FORMATS = ("table", "csv", "json")
+def chosen_measure(cutting):
+    """Return the single measure for choosing a threshold, with the cut-off of --k."""
+    from skfilterrank._lists.measure_names import parse_measures
+
+    measures = parse_measures(list(cutting.measure))
+    if len(measures) > 1:
+        raise InputError(
+            f"--measure names {len(measures)} measures, and thresholds are tuned by one. Choose "
+            f"from {', '.join(measures)}."
+        )
+    (measure,) = measures.values()
+    return measure.for_threshold(cutting.k or None if measure.measure.takes_k else None)
 
 
-def apply(
-    saved: Annotated[str, t.Arg(metavar="SAVED", file="read")],
-    data: Annotated[str, t.Arg(metavar="DATA", file="read")],
-    *,
-    format: Annotated[str | None, t.format_arg(*t.LISTS, shown="by --out, else trec")] = None,
-    out: t.Out = None,
-) -> None:
-    """Rank and filter documents by a saved model, or the lists of a run by a saved threshold.
+def make_threshold(cutting, measure, drawn=None, **parameters):
+    """Make the unfitted threshold of --threshold or --risk.
 
-    A TREC run holds what is shown; csv and json have qid, docno, rank, score and shown of every
-    document, and hidden ones the rank 0.
-
-    Parameters
-    ----------
-    saved
-        model of rank-filter --save, or threshold of threshold --save. A model can run any program
-        when it is read: take it only from those whom you trust
-    data
-        for a model, rows like those of its training file (a table needs no labels; in LETOR text
-        any number stands for them); for a threshold, a run, with whole lists where it is one for
-        each query
-
-    Examples
-    --------
-    skfilterrank apply model.joblib new.csv --out lists.txt
-    skfilterrank apply threshold.json new.run --format csv
+    `drawn` has options of LearnedThreshold, whose models are random, and `parameters` those of
+    other estimators; None means not given.
     """
-    import joblib
-    import numpy as np
+    from skfilterrank import thresholds
 
-    from skfilterrank._files.files import reason_of
-    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, source
-    from skfilterrank.cli._rows import check_ids, read_rows, write_lists
+    how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
+    given["measure"] = measure.text
+    if not cutting.risk:
+        told = ("confidence_level", "among", "html")
+        refuse(told, "is about the rates of --risk. Give both or none.")
+        if how == "learned":
+            given |= drawn or {"random_state": 0}
+        if how == "better":
+            given["keep_if"] = "better"
+        if isinstance(how, str):
+            return getattr(thresholds, t.THRESHOLDS[how])(**given)
+        return thresholds.FixedThreshold(how, **given)
+    if how != "tune":
+        raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
+    without = "of which --risk can certify nothing. Leave out one of the two."
+    refuse(["min_shown"], f"shows documents at any score, {without}")
+    k = measure.k or cutting.k or None
+    return thresholds.CertifiedThreshold(
+        {_with_cutoff(name, k): level for name, level in cutting.risk.items()},
+        confidence_level=cutting.confidence_level,
+        among=cutting.among,
+        **given,
+    )
+
+
+def _with_cutoff(name, k):
+    """Add a cut-off to a risk without one; invalid names are left to a later error."""
+    from skfilterrank._lists.measure_names import parse_measure
+
+    try:
+        parsed = parse_measure(name)
+    except InputError:
+        return name
+    return parsed.with_cutoff(k).text if parsed.measure.takes_k and parsed.k is None else name
+
+
+def value_of(score: float, measure) -> float:
+    """Return the value of a measure from a score that is negated if lower is better."""
+    return score if measure.measure.greater_is_better else 0.0 - score
+
+
+def treatment_of_missing(risks, among) -> str:
+    """Return the treatment of queries that a run lacks by which no risk looks lower than it is.
+
+    A query that is shown nothing lowers the rates of what is shown, raises those of what is lost,
+    and does not count among the answered queries.
+    """
+    names = {str(risk).partition("@")[0] for risk in risks or ()}
+    if among == "answered" or names <= _OF_LOST:
+        return "empty"
+    return "drop" if names <= _OF_SHOWN else "raise"
+
+
+def read_judgments(path, reading, names, *, is_certified):
+    """Read judgments for measures and risks, and tell whether they are a sample of queries."""
+    from skfilterrank._lists.measure_names import parse_measures
+    from skfilterrank.cli import _inputs
+
+    measures = {}
+    with suppress(InputError):  # `fit` refuses invalid names
+        measures = parse_measures(names)
+    index = _inputs.read_index(path, reading, measures)
+    if not index.is_sample:
+        return index, False
+    what = f"{path} is a sample of judgments with inclusion probabilities below 1"
+    instead = "In Python, judgments.estimate estimates values from it."
+    if not is_certified:
+        raise InputError(f"{what}, where those of all documents were expected. {instead}")
+    probabilities = index.to_frame()["inclusion_probability"]
+    if probabilities.nunique() > 1:
+        raise InputError(
+            f"{what}. Its documents have several of them, and a threshold needs queries drawn at "
+            f"random. Draw them by select --strategy sample --unit query. {instead}"
+        )
+    tell(
+        f"{path} is a sample with the probability {probabilities.iloc[0]:g}: its queries are "
+        "taken for a random draw, and the others are left out"
+    )
+    return index, True
+
+
+def aligned_run(name, path, index, missing):
+    """Join a run with judgments; print or raise which queries it lacks."""
+    from skfilterrank.cli import _inputs
     from skfilterrank.io import read_run
 
-    format = chosen_format(format, out, t.LISTS)
-    if holds_model(saved):
-        try:
-            model = joblib.load(saved)
-        except Exception as error:
-            raise FileFormatError(
-                "the model is damaged, or was written with other versions of the packages it needs "
-                f"({reason_of(error)}).",
-                saved,
-            ) from error
-        if not isinstance(model, dict) or not {"model", "name", "table"} <= set(model):
-            raise FileFormatError(
-                "holds a model that was not saved by 'skfilterrank rank-filter --save'. Load it "
-                "in Python with joblib.load.",
-                saved,
-            )
-        read = read_rows(data, {}, model["table"], labelled=False)
-        check_ids(read, format, "--format csv or json")
-        found = model["model"].predict(read.X, groups=read.groups)
-        lists = read.lists(found, model["name"])
-    else:
-        threshold = load_threshold_of_runs(saved)
-        lists = read_run(source(data))
-        scores = lists["score"].to_numpy()
-        is_shown = threshold.predict(scores, groups=lists["qid"].to_numpy()) > -np.inf
-        lists = lists.assign(is_shown=is_shown)
-    tell(write_lists(out, lists, format))
-
-
-def monitor(
-    saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
-    *,
-    run: Annotated[str, t.Arg(metavar="RUN", file="read")],
-    qrels: Annotated[str, t.Arg(metavar="QRELS", file="read")],
-    state: t.NewFile = None,
-    reading: t.LabelOptions,
-    missing: t.Missing = None,
-    format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
-    out: t.Out = None,
-) -> int:
-    """Test with each new judged query whether a threshold still keeps its risks.
-
-    While they hold, there is at most one alarm in 10,000 queries on average, however often you
-    look. Python begins a state with another number: RiskMonitor(threshold, ...).save(STATE).
-
-    The exit code is 0; 1 after an alarm; 2 after an error.
-
-    Parameters
-    ----------
-    saved
-        file of threshold --risk ... --save
-    run
-        scores of the reranker for these queries, filtered or not
-    qrels
-        judgments of new queries
-    state
-        file with the counts so far, for the next call (default: THRESHOLD with the ending
-        .monitor.json)
-    gains
-        gains of labels that are texts; others have those of the threshold
-    unjudged_label
-        label for not judged, as -1, or trec; it raises no alarm: give the same as to threshold
-    missing
-        queries that the run lacks (default: by the risks, so that none looks lower than it is)
-
-    Examples
-    --------
-    skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save safe.json
-    skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
-    skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
-    """
-    from skfilterrank.cli._inputs import load_threshold_of_runs
-    from skfilterrank.cli._thresholds import count_queries, treatment_of_missing
-
-    threshold = load_threshold_of_runs(saved)
-    certificate = getattr(threshold, "certificate_", None)
-    certified = ({}, "all") if certificate is None else (certificate.risks, certificate.among)
-    where = {"format": chosen_format(format, out, FORMATS), "out": out}
-    if certificate is not None and certificate.facts["unit"] is not None:
+    run = read_run(_inputs.source(path))
+    try:
+        aligned = index.align(run, missing=missing)
+    except MissingValuesError as error:
+        (lacking,) = error.lacking.values()
         raise InputError(
-            f"{saved} counts clusters of queries, which a run does not tell. Watch it in Python "
-            "with skfilterrank.thresholds.RiskMonitor."
+            f"{name} lacks {_queries(len(lacking))}, such as "
+            f"{brief(lacking[0])}. Say --missing empty where they are shown nothing, which "
+            "lowers rates of what is shown; or --missing drop where the run is of other queries."
+        ) from None
+    output.call.documents = aligned.docnos
+    return aligned, run
+
+
+def _queries(number):
+    """Return a number of judged queries in words."""
+    return f"{number:,} judged {output.plural(number, 'query', 'queries')}"
+
+
+def tell_of_missing(name, aligned, missing):
+    """Print a message about judged queries that a run lacks."""
+    from skfilterrank.cli._inputs import DONE_WITH_MISSING
+
+    if n_missing := len(aligned.missing_queries):
+        tell(f"{name} lacks {_queries(n_missing)}: {DONE_WITH_MISSING[missing]}")
+
+
+def all_rows(aligned, run):
+    """Return labels, scores and queries of a run, with its queries without judgments."""
+    import numpy as np
+
+    more = run[run["qid"].isin(aligned.unjudged_queries)]
+    columns = np.full(len(more), np.nan), more["score"], more["qid"]
+    return [np.concatenate(pair) for pair in zip(aligned, columns)]
+
+
+def judges_of(index, aligned, n_rows):
+    """Return the source of the label of each of some rows, the first of which are aligned."""
+    import numpy as np
+    import pandas as pd
+
+    from skfilterrank._base.words import JUDGED_BY, PEOPLE
+
+    table = index.to_frame()
+    if JUDGED_BY not in table:
+        return None
+    rows = pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos])
+    judges = table[JUDGED_BY].reindex(rows).fillna(PEOPLE).to_numpy()
+    return np.append(judges, np.full(n_rows - len(judges), PEOPLE))
+
+
+def _fit(threshold, name, path, index, how, missing, is_sample):
+    """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object.
+
+    `is_sample` tells that the judgments are a sample of queries.
+    """
+    import numpy as np
+
+    from skfilterrank import metrics, thresholds
+    from skfilterrank._base.words import PEOPLE
+    from skfilterrank._lists.measure_names import parse_measure
+
+    aligned, run = aligned_run(name, path, index, missing)
+    y_true, y_score, groups = rows = [*aligned]
+    if isinstance(threshold, thresholds.CertifiedThreshold) and not is_sample:
+        rows = all_rows(aligned, run)
+    labels, scores, queries = rows
+    try:
+        threshold.fit(scores, labels, groups=queries)
+    except ValueError as error:
+        error.add_note(f"(run {name})")
+        raise
+    if is_sample and (n_open := len(threshold.certificate_.to_judge)):
+        raise InputError(
+            "the judgments are a sample with inclusion probabilities below 1, and --risk needs "
+            f"whole queries: {n_open:,} {output.plural(n_open, 'document', 'documents')} of {name} "
+            "on which the risks depend have no label in it. Draw queries of this run by select "
+            "--strategy sample --unit query. In Python, judgments.estimate estimates values from "
+            "this sample."
         )
-    state = state or f"{os.path.splitext(saved)[0]}.monitor.json"
-    if out is not None and os.path.realpath(out) == os.path.realpath(state):
-        raise InputError(f"--out {out} is the same file as --state {state}. Name another one.")
-    missing = missing or treatment_of_missing(*certified)
-    judged = {"qrels": qrels, "run": run, "reading": reading, "missing": missing}
-    return count_queries(threshold, saved, state, **where, **judged)
+    measure = threshold.measure_
+    shown = threshold.predict(y_score, groups=groups)
+    # The rows of a query are in the order of trec_eval, which evaluate takes, too.
+    given = {"groups": groups, "gains": threshold.gains, "ties": "stable"}
+    plain, value = (
+        metrics.evaluate(y_true, scores, [measure], **given).means for scores in (y_score, shown)
+    )
+    n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
+    tell_of_missing(name, aligned, missing)
+    tell(
+        f"{name}: {_queries(aligned.index.n_queries)}, {n_rows:,} "
+        f"{output.plural(n_rows, 'document', 'documents')}, {n_rows - n_shown:,} of them filtered"
+    )
+    level = threshold.threshold_
+    record = {
+        "run": name,
+        "threshold": how if how is None or level is None else level,
+        "measure": measure,
+        "value": float(value[measure]),
+        "unfiltered": float(plain[measure]),
+        "n_queries": aligned.index.n_queries,
+        "missing_queries": list(aligned.missing_queries),
+        "missing": missing,
+        "n_shown": n_shown,
+        "n_filtered": n_rows - n_shown,
+    }
+    if (held_out := getattr(threshold, "held_out_", None)) is not None:
+        own = held_out.loc["threshold", "value"]
+        if threshold.keep_if is not None:
+            # The answer of the highest value was kept.
+            own = held_out["value"].max()
+            tell(f"{name} {threshold.summary_}")
+        record["held_out"] = value_of(float(own), parse_measure(measure))
+    if certificate := getattr(threshold, "certificate_", None):
+        judges = judges_of(index, aligned, len(y_true))
+        if judges is not None and (n := int(((judges != PEOPLE) & ~np.isnan(y_true)).sum())):
+            certificate = certificate.with_conditions(thresholds.by_machines(n))
+        threshold.certificate_ = certificate
+        record |= _of_certificate(certificate)
+    return record
+
+
+def _of_certificate(certificate):
+    """Return what the output says of a certificate."""
+    facts, risks = certificate.facts, certificate.risks
+    told = {
+        "certificate": certificate.digest,
+        "confidence_level": certificate.confidence_level,
+        "n_machine_labels": facts["n_machine"] or None,
+        "among": None if certificate.among == "all" else certificate.among,
+        "share_answered": facts["share_answered"],
+        "n_left_out": facts["n_left_out"] or None,
+    }
+    names = {"max_risk": "max_risk", "observed": "observed", "upper_bound": "upper_bound"}
+    names["n_units"] = "n_queries"
+    return {name: value for name, value in told.items() if value is not None} | {
+        "risks": {
+            risk: {name: getattr(each, own) for name, own in names.items()}
+            for risk, each in risks.items()
+        }
+    }
+
+
+def _section(records, foot) -> output.Section:
+    """Return a section of thresholds, with columns for each risk; people see shorter names."""
+    import pandas as pd
+
+    rows = []
+    headings: dict[str, str] = {}
+    for record in records:
+        own = {"value": record["measure"], "missing_queries": "n_missing"}
+        row = {own.get(key, key): each for key, each in record.items() if key != "risks"}
+        row["n_missing"] = len(record["missing_queries"])
+        headings |= {key: key.removeprefix("n_").replace("_", " ") for key in record}
+        for risk, rate in record.get("risks", {}).items():
+            row |= {risk: rate["observed"]}
+            row |= {f"{risk}_{name}": rate[name] for name in rate if name != "observed"}
+            headings[f"{risk}_upper_bound"] = f"{risk} at most"
+        rows.append(row)
+    frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
+    # Runs in a text cannot hold empty lists, which count as missing queries do.
+    is_left_out = frame["n_missing"].any() and (frame["missing"] == "drop").all()
+    # The text of the certificate states these.
+    stated = [name for name in map(str, frame) if name.endswith(("_max_risk", "_n_units"))]
+    hidden = ["missing"] if is_left_out else ["n_missing", "missing"]
+    stated += {"confidence_level", "certificate"} & set(frame)
+    shown = frame.drop(columns=[*hidden, *stated])
+    shown = shown.rename(columns=headings | {"n_missing": "left out"})
+    # An infinite threshold shows nothing; it is not missing.
+    told = [each | {"threshold": output.finite_or_text(each["threshold"])} for each in records]
+    return output.frame_section(shown, foot=foot)._replace(frame=frame, records=told)
+
+
+def in_full(certificate) -> str:
+    """Return the text of a certificate with the digest that files and pages state, too."""
+    return f"\n{certificate}\nCertificate {certificate.digest}"

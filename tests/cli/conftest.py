@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli import _rank_filter, main
+from skfilterrank.cli import main, rank_filter
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_qrels, write_qrels, write_run
 
@@ -107,7 +107,7 @@ def known_models():
 @pytest.fixture
 def trained_once(known_models, monkeypatch):
     """Commands have the models of an earlier one that was given the same, as trained alike."""
-    real = _rank_filter.compare_models
+    real = rank_filter.compare_models
 
     def compare_models(*given, **how):
         key = joblib.hash((given, how))
@@ -115,7 +115,7 @@ def trained_once(known_models, monkeypatch):
             known_models[key] = real(*given, **how)
         return known_models[key]
 
-    monkeypatch.setattr(_rank_filter, "compare_models", compare_models)
+    monkeypatch.setattr(rank_filter, "compare_models", compare_models)
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from compared_runs import QRELS, RUNS, from_csv, library
-from skfilterrank.cli import _compare
-from skfilterrank.cli._compare import in_order, number
+from skfilterrank.cli._output import in_order, number
 from skfilterrank.cli.compare import MEASURES
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import DataWarning
@@ -191,7 +190,7 @@ def given(monkeypatch):
 
     def given(path, **how):
         found = SystemScores.read(path, **how)
-        monkeypatch.setattr(_compare, "measured", lambda *_: (found, {}))
+        monkeypatch.setattr("skfilterrank.cli.compare.measured", lambda *_: (found, {}))
 
     return given
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skfilterrank.cli import _output, _rank_filter, main
+from skfilterrank.cli import _output, main, rank_filter
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LOSSES
@@ -19,7 +19,7 @@ N = ["--n-queries", "30"]
 def shown(tmp_path_factory):
     """Output, messages and folder of a demo, and the models that it compared."""
     folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
-    compared, real = [], _rank_filter.compare_models
+    compared, real = [], rank_filter.compare_models
 
     def compare_models(*given, **how):
         compared.append(real(*given, **how))
@@ -27,7 +27,7 @@ def shown(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(_rank_filter, "compare_models", compare_models)
+        patch.setattr(rank_filter, "compare_models", compare_models)
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         assert main(["demo", *N]) == 0
@@ -37,7 +37,7 @@ def shown(tmp_path_factory):
 @pytest.fixture
 def trained(shown, monkeypatch):
     """Demos of the test have the models of the first one, as they would be trained alike."""
-    monkeypatch.setattr(_rank_filter, "compare_models", lambda *given, **how: shown[-1])
+    monkeypatch.setattr(rank_filter, "compare_models", lambda *given, **how: shown[-1])
 
 
 def test_the_demo_prints_one_model_and_what_it_costs(shown):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from browsers import contrast, requested, resize, start_browser
-from skfilterrank.cli._judging_table import write_page
+from skfilterrank.cli.select import write_page
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import read_qrels
 

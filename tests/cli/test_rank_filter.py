@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli._output import align_columns
-from skfilterrank.cli._rank_filter import Comparison, report_section
+from skfilterrank.cli.rank_filter import Comparison, report_section
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import CertifiedThreshold
@@ -275,7 +275,7 @@ def test_ids_that_no_run_carries_are_found_before_training(folder, train, table,
     def trained(*given, **how):
         raise AssertionError("it trains")
 
-    monkeypatch.setattr("skfilterrank.cli._rank_filter.compare_models", trained)
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.compare_models", trained)
     code, out, err = train("--cv", "2", "--out-run", "x.run", file="blanks.csv")
     assert (code, out) == (2, "")
     assert "but ids in a TREC file must not" in err

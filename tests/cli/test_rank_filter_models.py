@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank.cli._rank_filter import compare_models
 from skfilterrank.cli._rows import JudgedRows
+from skfilterrank.cli.rank_filter import compare_models
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
 from skfilterrank.ranking import RankAndFilter

@@ -354,7 +354,7 @@ def test_measures_of_which_less_is_better_are_turned():
     values = pd.DataFrame([[1.0, 3.0], [2.0, 2.0]])
     scores = SystemScores(values.to_numpy(), systems=["a", "b"], measure="forbidden@3")
     found = {"forbidden@3": compare_systems(scores)}
-    write_report("r.html", {}, found, {}, alpha=0.05, random_state=0)
+    write_report("r.html", {}, found, {}, [], random_state=0)
     _, page = read()
     rows = page.table("forbidden@3 on each query")
     assert sorted(row[1:4] for row in rows[1:]) == [

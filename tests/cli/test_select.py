@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from judged_documents import DOCS, RUNS, fill, table_of
-from skfilterrank.cli.judging import STRATEGIES
+from skfilterrank.cli.select import STRATEGIES
 from skfilterrank.io import read_qrels, read_runs, write_qrels
 from skfilterrank.judgments import (
     StatAPSelector,

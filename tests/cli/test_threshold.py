@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli._thresholds import treatment_of_missing
+from skfilterrank.cli.threshold import treatment_of_missing
 from skfilterrank.io import write_qrels, write_run
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import (

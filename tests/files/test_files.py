@@ -62,7 +62,7 @@ def _report(path):
     found = {"ap": compare_systems(SystemScores(np.ones((4, 2)), measure="ap", systems="abcd"))}
     drawn = '<svg width="72.0pt" height="72.0pt"></svg>'
     with mock.patch.object(report, "draw", return_value=drawn):
-        report.write_report(path, {}, found, None, alpha=0.05, random_state=0)
+        report.write_report(path, {}, found, None, [], random_state=0)
 
 
 # Everything that the package writes, by the end of the file's name.

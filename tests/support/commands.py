@@ -12,8 +12,8 @@ import sys
 # Modules that commands import before they read a file.
 PRELOADED = [
     "skfilterrank.cli.evaluate",
-    "skfilterrank.cli._judging_table",
-    "skfilterrank.cli._thresholds",
+    "skfilterrank.cli.select",
+    "skfilterrank.cli.threshold",
     "skfilterrank.judgments._active_selectors",
     "skfilterrank.judgments._label_quality",
     "skfilterrank.judgments._pseudo_qrels",

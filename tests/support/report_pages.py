@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skfilterrank.cli import _report as report
+from skfilterrank.cli.compare import describe_agreement
 from skfilterrank.comparison import SystemScores, compare_systems, score_systems
 from skfilterrank.io import QrelsIndex
 
@@ -97,12 +98,12 @@ def read(path="r.html"):
 
 def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="empty", **options):
     """Write a report of runs, the files behind the judgments, or of values in one file."""
-    n_predicted = {}
+    n_predicted, read_files = {}, {}
     if len(files) == 1:
         scores = SystemScores.read(files[0])
     else:
         qrels, *paths = files or ("qrels", *RUNS)
-        options |= {"qrels": qrels, "runs": paths}
+        read_files = {"judgments": [qrels], "run": paths}
         index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
         runs = {Path(path).name: path for path in paths}
         scores = score_systems(index, runs, measures, missing=missing, unjudged="zero")
@@ -112,6 +113,6 @@ def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="emp
         for name, each in scores.items()
     }
     html = options.get("html", "r.html")
-    options = {"test": test, "baseline": baseline} | options
-    report.write_report(html, options, found, n_predicted, 0.05, random_state=0)
+    lines = describe_agreement(found, 0.05)
+    report.write_report(html, read_files, found, n_predicted, lines, random_state=0)
     return read(html)

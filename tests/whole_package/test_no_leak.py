@@ -19,8 +19,8 @@ from dealt import dealt_splits
 from given_scores import GivenScores
 from leaks import check_no_leak
 from skfilterrank.cli import main
-from skfilterrank.cli._rank_filter import compare_models
 from skfilterrank.cli._rows import JudgedRows
+from skfilterrank.cli.rank_filter import compare_models
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (

@@ -15,10 +15,7 @@ FOLDERS = {
 # Source files without tests of their name, and the file that tests them.
 ELSEWHERE = {
     "cli/_inputs.py": "cli/test_label_gains.py",
-    "cli/_judging_table.py": "cli/test_select.py",
-    "cli/_thresholds.py": "cli/test_threshold.py",
     "cli/_types.py": "cli/test_parser.py",
-    "cli/judging.py": "cli/test_complete.py",
     "datasets/_loaders.py": "datasets/test_trec.py",
     "judgments/_document_vectors.py": "judgments/test_label_predictor.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",

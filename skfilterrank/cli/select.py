@@ -1,24 +1,19 @@
-"""The table of documents to judge: which they are, their texts, and the files that hold them."""
+"""``skfilterrank select``: choose the documents that people should judge."""
 
+import argparse
 import hashlib
 import json
 import re
 import warnings
 from functools import partial
+from typing import Annotated, Any
 
-import numpy as np
-import pandas as pd
-
-from skfilterrank import judgments
-from skfilterrank._base.results import counted
 from skfilterrank._files.files import is_path, open_for_writing, unpacked_name
-from skfilterrank._files.tables import csv_text
-from skfilterrank._lists.gains import PROBABILITY, is_sample
-from skfilterrank.cli import _inputs
+from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import listed, progress, refuse, tell
-from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions, written
 from skfilterrank.exceptions import DataWarning, InputError
 
+STRATEGIES = ("pooling", "maxrep", "random", "statap", "sample")
 _KEY = ["qid", "docno"]
 _ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
 # Characters that files of text should not hold, and the most that a cell of a spreadsheet holds.
@@ -28,7 +23,83 @@ _LONGEST_TEXT = 30_000
 _KEYS = "1234567890abcdefghijklmnopqrstvwxyz"
 
 
-def judging_table(given) -> pd.DataFrame:
+def select(
+    runs: t.PoolRuns,
+    *,
+    out: t.NewFile = None,
+    page: t.NewFile = None,
+    docs: t.Docs = None,
+    topics: t.Topics = None,
+    text: t.Text = None,
+    judged: t.File = None,
+    strategy: Annotated[str, t.Arg(choices=STRATEGIES)] = "pooling",
+    n_per_query: t.Count = None,
+    n_total: t.Count = None,
+    depth: Annotated[
+        int | None, t.Arg(convert=t.places, metavar="N|all", shown=t.POOL_DEPTH)
+    ] = None,
+    measure: t.Measures = t.SAMPLED_MEASURES,
+    machine_qrels: t.MachineQrels = None,
+    unit: t.Unit = "document",
+    gains: Annotated[
+        Any, t.Arg(convert=t.gains, metavar="LABEL=GAIN,...", shown="labels 0,1,2")
+    ] = None,
+    random_state: t.RandomState = 0,
+) -> None:
+    """Write a table of the documents that people should judge, in the order to judge them.
+
+    Columns: qid, query, docno, text, inclusion_probability (of random samples) and an empty label.
+    Fill in labels by a spreadsheet or any tool: every command takes the table as judgments.
+
+    pooling   by the best rank in any run
+    maxrep    what represents most of the pool, by texts
+    random    at random
+    statap    at random, high in many runs more often, for stat_ap
+    sample    --n-total documents of all queries at random, for estimate() in Python
+
+    Parameters
+    ----------
+    out
+        table to write, .csv or .jsonl
+    page
+        page to judge on in a browser, which saves the filled table
+    judged
+        judgments so far; their documents are left out, or keep labels in a sample
+    strategy
+        what to judge first
+    n_per_query
+        documents of each query (default: all)
+    n_total
+        documents in all, or queries of a sample with --unit query
+    depth
+        places of each run that make the pool
+    measure
+        measures that a sample is for, such as ap
+    gains
+        labels that the page offers, and the gain of each, below 0 forbidden
+
+    Examples
+    --------
+    skfilterrank select runs/* --n-total 50 --docs docs.jsonl --topics topics.csv --out judge.csv
+    skfilterrank select runs/* --n-total 50 --docs docs.jsonl --gains no=0,yes=1 --page judge.html
+    """
+    given = argparse.Namespace(**locals())
+    from skfilterrank._base.results import counted
+
+    if out is None and page is None:
+        raise InputError("name the table by --out, or the page by --page.")
+    table = judging_table(given)
+    if page is not None:
+        write_page(page, table, gains)
+    if out is not None:
+        write_table(out, table)
+    n_open, n_queries = int(table["label"].isna().sum()), table["qid"].nunique()
+    judged = f", {len(table) - n_open:,} of them judged" if n_open < len(table) else ""
+    of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query', 'queries')}"
+    tell(f"{of_queries} in {' and '.join(filter(None, (out, page)))}{judged}")
+
+
+def judging_table(given):
     """Return the table of documents to judge, in their order.
 
     Parameters
@@ -42,15 +113,21 @@ def judging_table(given) -> pd.DataFrame:
         Columns "qid", "query" and "text" if they are given, "docno", "inclusion_probability" and
         "label", as a text; None where it is to be judged.
     """
+    from skfilterrank.cli import _inputs
+    from skfilterrank.judgments import rank_table
+
     _check(given)
+    # All labels are people's and machines' alike, and those below 0 are what --gains says.
+    given.reading = t.LabelOptions(gains=given.gains, unjudged_label=None, predicted="use")
+    depth = t.POOL_DEPTH if given.depth is None else given.depth or None
     known, runs = _judged(given), _inputs.read_named_runs(given.runs)
     documents = None
     if given.docs is not None:
         documents = _inputs.read_document_texts(given.docs, text=given.text)
     if given.strategy == "sample":
-        chosen = _drawn(runs, known, given)
+        chosen = _drawn(runs, depth, known, given)
     else:
-        chosen = _selected(_rank_table(runs, given.depth), documents, known, given)
+        chosen = _selected(rank_table(runs, depth=depth), documents, known, given)
     if chosen.empty:
         raise InputError("all documents of the pool are judged. Name more runs, or a --depth.")
     return _with_texts(chosen, documents, given)
@@ -58,13 +135,15 @@ def judging_table(given) -> pd.DataFrame:
 
 def _check(given):
     """Raise for options that do not fit the strategy."""
+    sizes = {"n_per_query": given.n_per_query, "n_total": given.n_total}
+    given.budget = {name: size for name, size in sizes.items() if size is not None}
     if given.out is not None and not given.out.lower().endswith(_ENDINGS):
         raise InputError(f"--out {given.out} must end in .csv or .jsonl, perhaps with .gz.")
     if given.strategy == "maxrep" and given.docs is None:
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
     if given.strategy == "pooling":
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
-    if len(_budget(given)) > 1:
+    if len(given.budget) > 1:
         raise InputError("--n-per-query and --n-total are sizes. Give one of them.")
     if given.strategy != "sample":
         refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
@@ -72,22 +151,15 @@ def _check(given):
         raise InputError("--strategy sample is drawn over all queries. Give --n-total.")
 
 
-def _budget(given):
-    """Return the size that was given, by the name of the parameter."""
-    sizes = {"n_per_query": given.n_per_query, "n_total": given.n_total}
-    return {name: size for name, size in sizes.items() if size is not None}
-
-
-def _reading(given):
-    """Return what the labels of all files mean."""
-    return LabelOptions(gains=given.gains, unjudged_label=None, predicted="use")
-
-
 def _judged(given):
     """Return people's labels so far, by query and document."""
+    import pandas as pd
+
+    from skfilterrank.cli import _inputs
+
     if given.judged is None:
         return pd.DataFrame({"qid": [], "docno": [], "label": []}).set_index(_KEY)
-    rows = _inputs.read_labels(given.judged, _reading(given))
+    rows = _inputs.read_labels(given.judged, given.reading)
     if "draw" in rows:
         raise InputError(
             "--judged holds drawn label sets (column 'draw'): give the judgments before complete, "
@@ -101,13 +173,14 @@ def _judged(given):
     return rows.dropna(subset="label").set_index(_KEY)
 
 
-def _rank_table(runs, depth):
-    return judgments.rank_table(runs, depth=POOL_DEPTH if depth is None else depth or None)
-
-
 def _selected(ranks, documents, known, given):
     """Select documents query by query."""
-    selector, pool, budget = _fitted(ranks, documents, known, given), ranks.index, _budget(given)
+    import numpy as np
+    import pandas as pd
+
+    from skfilterrank import judgments
+
+    selector, pool, budget = _fitted(ranks, documents, known, given), ranks.index, given.budget
     codes = pd.factorize(pool.get_level_values("qid"))[0]
     probability = np.full(len(pool), np.nan)
     if given.strategy in ("random", "statap") and budget:
@@ -125,17 +198,21 @@ def _selected(ranks, documents, known, given):
             rest = judgments.PriorSelector().fit(np.zeros((len(rows), 1)), **order)
             rows = rows[rest.select(**budget)]
     rows = rows[np.lexsort((selector.ranking_[rows], codes[rows]))]
-    # Queries take turns, so that a part from the top has documents of all of them.
-    sizes = np.bincount(codes[rows])
-    turn = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    rows = rows[np.argsort(turn, kind="stable")]
     table = pool[rows].to_frame(index=False)
     table["label"] = _labels_of(known, pool[rows])
-    return table.assign(**{PROBABILITY: probability[rows]})
+    table["inclusion_probability"] = probability[rows]
+    # Queries take turns, so that a part from the top has documents of all of them.
+    turn = table.groupby(codes[rows]).cumcount()
+    return table.iloc[turn.argsort(kind="stable")].reset_index(drop=True)
 
 
 def _fitted(ranks, documents, known, given):
     """Return a strategy, fitted on the pool."""
+    import numpy as np
+
+    from skfilterrank import judgments
+    from skfilterrank.cli import _inputs
+
     if given.strategy == "pooling":
         return judgments.PoolingSelector().fit(ranks)
     pool, seed = ranks.index, given.random_state
@@ -159,30 +236,37 @@ def _labels_of(known, pairs):
     return known["label"].reindex(pairs).to_numpy(dtype=float)
 
 
-def _drawn(runs, known, given):
+def _drawn(runs, depth, known, given):
     """Draw a sample over all queries.
 
     Judgments that are a sample are labels of this sample; others are kept beside it.
     """
-    machines, pool = _inputs.named_paths(given.machine_qrels or []), None
-    reading = _reading(given)
-    gains = reading.numbers
+    import pandas as pd
+
+    from skfilterrank import judgments
+    from skfilterrank._base.results import counted
+    from skfilterrank._lists.gains import is_sample
+    from skfilterrank.cli import _inputs
+
+    reading, machines = given.reading, _inputs.named_paths(given.machine_qrels or [])
+    gains, pool = reading.numbers, None
     if reading.texts:
-        gains = {gain: gain for gain in reading.texts.values() if not np.isnan(gain)}
+        gains = {gain: gain for gain in reading.texts.values() if gain == gain}
     if machines:
         whose = "--machine-qrels, whose documents are the pool."
         refuse(["depth"], f"makes a pool of the runs. Leave out this option, or {whose}")
     else:
-        pool = _rank_table(runs, given.depth).index.union(known.index).to_frame(index=False)
-        gains = {grade: grade for grade in GRADES} if gains is None else gains
+        ranks = judgments.rank_table(runs, depth=depth)
+        pool = ranks.index.union(known.index).to_frame(index=False)
+        gains = {grade: grade for grade in t.GRADES} if gains is None else gains
     judges = {name: _inputs.read_labels(path, reading) for name, path in machines.items()}
     ranked = judgments.RankedPool.read(judges or None, runs, pool=pool)
-    continues = is_sample(known["label"], known.get(PROBABILITY))
+    continues = is_sample(known["label"], known.get("inclusion_probability"))
     sample = judgments.draw_sample(
         None,
         ranked,
         list(given.measure),
-        **_budget(given),
+        **given.budget,
         unit=given.unit,
         judged=None if continues or known.empty else known[["label"]].reset_index(),
         gains=gains,
@@ -198,6 +282,10 @@ def _drawn(runs, known, given):
 
 def _with_texts(chosen, documents, given):
     """Return the table for people: with texts, and labels as they write them."""
+    import pandas as pd
+
+    from skfilterrank.cli import _inputs
+
     columns = {"qid": chosen["qid"]}
     if given.topics is not None:
         texts = _inputs.read_topics(given.topics)
@@ -205,21 +293,23 @@ def _with_texts(chosen, documents, given):
     columns["docno"] = chosen["docno"]
     if documents is not None:
         columns["text"] = _texts(documents, chosen["docno"], given.docs, "document")
-    words = _reading(given).texts or {}
-    word_of = {gain: word for word, gain in reversed(words.items())}
+    word_of = {gain: word for word, gain in reversed((given.reading.texts or {}).items())}
     labels = [
         None if label != label else word_of.get(label, f"{label:.17g}")
         for label in chosen["label"].tolist()
     ]
-    columns[PROBABILITY] = chosen[PROBABILITY]
+    columns["inclusion_probability"] = chosen["inclusion_probability"]
     return pd.DataFrame(columns).assign(label=pd.Series(labels, chosen.index, dtype=object))
 
 
 def _texts(table, ids, path, one, many=None):
     """Return the text of each id, its columns in lines of their own; empty where there is none."""
+    from skfilterrank._base.results import counted
+    from skfilterrank.cli._inputs import without_repetition
+
     found, unique = {}, ids.unique()
     for name, row in zip(unique, table.reindex(unique).fillna("").to_numpy().tolist()):
-        parts = _inputs.without_repetition([part.strip() for part in row])
+        parts = without_repetition([part.strip() for part in row])
         found[name] = _NO_TEXT.sub("\ufffd", "\n".join(parts).replace("\r\n", "\n"))
     if without := [name for name, text in found.items() if not text]:
         of_all = f"{len(without):,} of {counted(len(unique), one, many)}"
@@ -227,8 +317,10 @@ def _texts(table, ids, path, one, many=None):
     return [found[name] for name in ids]
 
 
-def write_table(target, table: pd.DataFrame) -> None:
+def write_table(target, table) -> None:
     """Write a table to a path or stream: JSON lines if the path ends so, else CSV."""
+    from skfilterrank._files.tables import csv_text
+
     texts = [name for name in ("query", "text") if name in table]
     table = table.assign(**{name: table[name].str[:_LONGEST_TEXT] for name in texts})
     if is_path(target) and unpacked_name(target).lower().endswith(".jsonl"):
@@ -240,14 +332,14 @@ def write_table(target, table: pd.DataFrame) -> None:
         write(content)
 
 
-def write_page(path, table: pd.DataFrame, gains) -> None:
+def write_page(path, table, gains) -> None:
     """Write a table as a page to judge on in a browser, with a key for each label of the gains."""
     from skfilterrank._files.pages import render_page
 
     # Imported after the check that jinja2 is installed.
     from jinja2.utils import htmlsafe_json_dumps  # isort: skip
 
-    labels = list(map(written, gains if isinstance(gains, dict) else GRADES))
+    labels = list(map(t.written, gains if isinstance(gains, dict) else t.GRADES))
     rows = [
         ["" if value is None or value != value else str(value) for value in row]
         for row in table.astype(object).to_numpy().tolist()
@@ -271,11 +363,3 @@ def _with_keys(labels):
             raise InputError(f"there are keys for {len(_KEYS)} labels, got {len(labels)}.")
         found[label] = free[0]
     return list(found.items())
-
-
-def tell_of(table, paths) -> None:
-    """Print how many documents are to be judged."""
-    n_open, n_queries = int(table["label"].isna().sum()), table["qid"].nunique()
-    judged = f", {len(table) - n_open:,} of them judged" if n_open < len(table) else ""
-    of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query', 'queries')}"
-    tell(f"{of_queries} in {paths}{judged}")

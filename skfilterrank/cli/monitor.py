@@ -1,0 +1,137 @@
+"""``skfilterrank monitor``: whether a saved threshold still keeps its risks."""
+
+import os
+import warnings
+from dataclasses import replace
+from typing import Annotated
+
+from skfilterrank.cli import _output as output
+from skfilterrank.cli import _types as t
+from skfilterrank.exceptions import DataWarning, InputError, brief
+
+_FORMATS = ("table", "csv", "json")
+
+
+def monitor(
+    saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
+    *,
+    run: Annotated[str, t.Arg(metavar="RUN", file="read")],
+    qrels: Annotated[str, t.Arg(metavar="QRELS", file="read")],
+    state: t.NewFile = None,
+    reading: t.LabelOptions,
+    missing: t.Missing = None,
+    format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
+    out: t.Out = None,
+) -> int:
+    """Test with each new judged query whether a threshold still keeps its risks.
+
+    While they hold, there is at most one alarm in 10,000 queries on average, however often you
+    look. Python begins a state with another number: RiskMonitor(threshold, ...).save(STATE).
+
+    The exit code is 0; 1 after an alarm; 2 after an error.
+
+    Parameters
+    ----------
+    saved
+        file of threshold --risk ... --save
+    run
+        scores of the reranker for these queries, filtered or not
+    qrels
+        judgments of new queries
+    state
+        file with the counts so far, for the next call (default: THRESHOLD with the ending
+        .monitor.json)
+    gains
+        gains of labels that are texts; others have those of the threshold
+    unjudged_label
+        label for not judged, as -1, or trec; it raises no alarm: give the same as to threshold
+    missing
+        queries that the run lacks (default: by the risks, so that none looks lower than it is)
+
+    Examples
+    --------
+    skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save safe.json
+    skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
+    skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
+    """
+    import numpy as np
+
+    from skfilterrank._files.files import locked
+    from skfilterrank.cli import _inputs
+    from skfilterrank.cli import threshold as of_runs
+
+    fitted = _inputs.load_threshold_of_runs(saved)
+    certificate = getattr(fitted, "certificate_", None)
+    if certificate is None:
+        raise InputError(
+            f"{saved} certifies nothing that could be monitored. Make it with 'skfilterrank "
+            "threshold --risk RISK=LEVEL'."
+        )
+    if certificate.facts["unit"] is not None:
+        raise InputError(
+            f"{saved} counts clusters of queries, which a run does not tell. Watch it in Python "
+            "with skfilterrank.thresholds.RiskMonitor."
+        )
+    state = state or f"{os.path.splitext(saved)[0]}.monitor.json"
+    if out is not None and os.path.realpath(out) == os.path.realpath(state):
+        raise InputError(f"--out {out} is the same file as --state {state}. Name another one.")
+    if reading.gains is not None and not (reading.texts and fitted.gains is None):
+        raise InputError(
+            f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
+            f"({brief(fitted.gains)}). Leave out --gains."
+        )
+    if reading.unjudged_label == "warn":
+        # The threshold says what labels below 0 mean.
+        reading = replace(reading, unjudged_label=None)
+    missing = missing or of_runs.treatment_of_missing(certificate.risks, certificate.among)
+    index, _ = of_runs.read_judgments(qrels, reading, [], is_certified=False)
+    aligned, rows = of_runs.aligned_run(run, run, index, missing)
+    y_true, y_score, groups = of_runs.all_rows(aligned, rows)
+    with warnings.catch_warnings():
+        if aligned.n_filtered:
+            # Lists of what was shown are shorter than those that the threshold was chosen on.
+            warnings.simplefilter("ignore", DataWarning)
+        shown = fitted.predict(y_score, groups=groups)
+    # Hidden rows have the score -inf.
+    judges = of_runs.judges_of(index, aligned, len(y_true))
+    more = {"groups": groups, "judged_by": judges, "threshold": -np.inf}
+    with locked(state):
+        watch = _resumed(fitted, saved, state)
+        n_before = _n_counted(watch.status)
+        status = watch.update(y_true, shown, **more)
+        section = output.frame_section(status.rates.rename_axis("rate"))
+        section = section._replace(rows=[], head=output.in_options(str(status)))
+        # Queries in the state cannot be counted again, so it is written last, after everything
+        # that can fail. A closed output is not a failure.
+        try:
+            format = output.chosen_format(format, out, _FORMATS)
+            output.print_sections([section], format, out)
+        except BrokenPipeError:
+            watch.save(state)
+            raise
+        watch.save(state)
+    of_runs.tell_of_missing(run, aligned, missing)
+    n_new = _n_counted(status) - n_before
+    queries = output.plural(n_new, "query", "queries")
+    output.tell(f"counted {n_new:,} {queries}; the state is in {state}")
+    return int(status.alarm)
+
+
+def _n_counted(status):
+    """Return the largest number of counted queries of any risk."""
+    return int(status.rates["n_queries"].max())
+
+
+def _resumed(threshold, saved, state):
+    """Load the monitor's state, or make a new monitor."""
+    from skfilterrank.thresholds import RiskMonitor
+
+    if not os.path.exists(state):
+        return RiskMonitor(threshold)
+    monitor = RiskMonitor.load(state)
+    if not monitor.watches(threshold):
+        raise InputError(
+            f"{state} is the state of another threshold than {saved} holds now, or of an earlier "
+            "version. Name another --state, or remove the file to begin anew."
+        )
+    return monitor
