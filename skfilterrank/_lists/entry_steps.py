@@ -358,11 +358,6 @@ def values_at_prefixes(block, kernel, k):
     return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
 
 
-def values_at_steps(block, kernel, entry_keys, k):
-    """Compute values at prefixes; `entry_keys` ascend, and rows of equal keys enter together."""
-    return _values_at(block, kernel, block.cells, block.in_order(entry_keys), block.depth(k))
-
-
 def values_at_entries(block, kernel, entries):
     """Compute the negated distinct keys, and the measure of empty lists and after each key."""
     entry_keys = entries.entry_keys(block)

@@ -164,10 +164,9 @@ class ExpectedThreshold(BaseThreshold):
     -----
     Sums over documents, such as DCG and RBP, have exact expected values. Other measures are
     averaged over random draws of the gains of a list; the draws are fixed. Measures that are
-    computed prefix by prefix, such as ERR and lexirecall, take a pass for each prefix. In lists
-    with more than 48 prefixes down to the cut-off, they are computed only at 48: the first 16, and
-    then at growing distances. Such lists are cut at one of these, so a cut-off such as "err@20" is
-    both faster and more exact. Tied documents of such lists count as ranked worst first.
+    computed prefix by prefix, such as ERR and lexirecall, take a pass for each prefix
+    down to the cut-off, so that long lists need a cut-off such as "err@20". In lists of more than
+    48 scores, tied documents count as ranked worst first where the measure is a sum.
 
     Examples
     --------

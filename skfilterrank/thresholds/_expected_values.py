@@ -1,6 +1,6 @@
 """Expected value of every prefix of a list, from probabilities of its documents' gains."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -8,20 +8,18 @@ from scipy.special import ndtri
 
 from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank._lists.additive import RowFacts
-from skfilterrank._lists.entry_steps import Changes, Entries, changes_of_measure, values_at_steps
+from skfilterrank._lists.entry_steps import Entries, changes_of_measure
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.scoring import with_undefined
 from skfilterrank.exceptions import InputError, brief
 
 # Number of draws of all gains of a list; fewer if the measure is computed prefix by prefix.
 N_DRAWS = 128
 _N_DRAWS_BY_PREFIX = 32
-# Number of prefixes at which such a measure is computed: all first ones, then fewer.
-MOST_PREFIXES = 48
-_N_FIRST = 16
+# Number of scores of a list from which on tied documents count as ranked worst first.
+_MOST_TIED = 48
 # Largest number of drawn rows that are measured at once.
 _MOST_DRAWN = 1 << 20
 # Block size for draws, chosen to fit the cache.
@@ -85,8 +83,7 @@ def expected_steps(
     -------
     ExpectedSteps
         Exact if the measure is a sum of terms that depend on gain and place, such as DCG and RBP;
-        otherwise the mean over fixed draws. A measure that is computed prefix by prefix is computed
-        at `MOST_PREFIXES` at most, and interpolated between them.
+        otherwise the mean over fixed draws.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
     ranking = Ranking(scores, index)
@@ -125,7 +122,7 @@ def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
     keys = np.where(ranking.scores > -np.inf, -number.astype(np.float64), -np.inf)
     codes = np.repeat(np.arange(len(ranking.sizes)), ranking.sizes)
     lists = RankedLists(gains[ranking.order], keys, groups=GroupIndex.from_groups(codes))
-    _, changes = _changes(lists, parsed, number)
+    _, changes = _changes(lists, parsed, int(number.max()) + 1)
     n_tied = np.bincount(codes * changes.shape[1] + number, minlength=changes.size)
     changes /= np.maximum(n_tied.reshape(changes.shape), 1)
     return ranking.by_row(np.where(keys > -np.inf, changes[codes, number], 0.0))
@@ -401,53 +398,22 @@ def _steps_of_draws(parsed, gains, chances, ranking, correlation):
     """Compute expected rises and falls by the measure's own values for drawn gains."""
     order, starts, sizes = ranking.order, ranking.starts, ranking.sizes
     place, number = ranking.place, ranking.tie_number
-    step, is_long = _grid(number, place, starts, sizes, parsed.k)
-    if is_long.any():
-        # Tied documents of long lists are ranked worst first, so that sums over places are fast.
-        mean = np.where(np.repeat(is_long, sizes), np.diff(gains) @ chances[:, order], 0.0)
-        code = np.repeat(np.arange(len(sizes)), sizes)
-        order = order[np.lexsort((mean, number, code))]
     n_listed = np.add.reduceat(ranking.scores > -np.inf, starts, dtype=np.intp)
-    found = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
-    draw = partial(_draw_lists, found, parsed, gains, chances[:, order], correlation)
-    short, long = np.flatnonzero(~is_long & (n_listed > 0)), np.flatnonzero(is_long)
-    n_draws = N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
-    draw(n_draws, short, starts, n_listed, place, number, number, False)
-    is_sum = _is_sum(parsed, gains)
-    n_draws = N_DRAWS if is_sum else _N_DRAWS_BY_PREFIX
-    entered = number if is_sum else step
-    draw(n_draws, long, starts, n_listed, place, place, entered, not is_sum)
-    by_row = np.empty((2, len(order)))
-    by_row[:, order] = found[1:]
-    return ExpectedSteps(ranking, found[0], *by_row)
-
-
-def _draw_lists(
-    found,
-    parsed,
-    gains,
-    levels,
-    correlation,
-    n_draws,
-    queries,
-    starts,
-    n_listed,
-    place,
-    entry,
-    step,
-    on_grid,
-):
-    """Store the start, the rises and the falls of some lists in `found`.
-
-    Rows come in list order. `entry` orders the rows of a list, and rows of one `step` share its
-    change. With `on_grid` the measure is computed only after each step.
-    """
-    starting, rises, falls = found
+    entry = number
+    if _is_sum(parsed, gains):
+        counted = number if parsed.k is None else np.where(place < parsed.k, number, 0)
+        is_long = np.repeat(np.maximum.reduceat(counted, starts) >= _MOST_TIED, sizes)
+        # Tied documents of long lists enter one by one, worst first: sums over places are fast.
+        entry = np.where(is_long, place, number)
+        if is_long.any():
+            mean = np.where(is_long, np.diff(gains) @ chances[:, order], 0.0)
+            order = order[np.lexsort((mean, number, np.repeat(np.arange(len(sizes)), sizes)))]
+    levels, n_draws = chances[:, order], N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
+    start, rises, falls = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
+    queries = np.flatnonzero(n_listed)
     # Number of lists per block, limited by the number of drawn rows.
     part = np.cumsum(n_listed[queries]) * n_draws // _MOST_DRAWN
-    for chosen in np.split(queries, np.flatnonzero(np.diff(part)) + 1):
-        if not len(chosen):
-            continue
+    for chosen in np.split(queries, np.flatnonzero(np.diff(part)) + 1) if len(queries) else ():
         # Hidden rows are last in each list, and are left out.
         own = n_listed[chosen]
         code = np.repeat(np.arange(len(chosen)), own)
@@ -462,16 +428,23 @@ def _draw_lists(
             -np.tile(entry[rows], n_draws).astype(np.float64),
             groups=GroupIndex.from_groups(codes),
         )
-        steps = np.tile(step[rows], n_draws)
-        start, changes = _changes(lists, parsed, steps, on_grid)
-        starting[chosen] = start.reshape(n_draws, -1).mean(axis=0)
-        shape = (n_draws, len(chosen), -1)
-        width = changes.shape[1]
-        n_tied = np.bincount(code * width + step[rows], minlength=len(chosen) * width)
+        width = int(entry[rows].max()) + 1
+        starting, changes = _changes(lists, parsed, width)
+        start[chosen] = starting.reshape(n_draws, -1).mean(axis=0)
+        # One column for each entry, then one for each tie.
+        cell, tie = code * width + entry[rows], np.append(True, np.diff(number[rows]) != 0)
+        tie |= np.append(True, np.diff(code) != 0)
+        is_new = np.append(True, np.diff(cell) != 0)
+        changes = changes.reshape(n_draws, -1)[:, cell[is_new]]
+        if not tie[is_new].all():
+            changes = np.add.reduceat(changes, np.flatnonzero(tie[is_new]), axis=1)
+        n_tied = np.diff(np.flatnonzero(tie), append=len(rows))
         for target, part_of in ((rises, changes), (falls, -changes)):
-            mean = np.maximum(part_of, 0.0).reshape(shape).mean(axis=0)
-            # The rows of a step share its change equally.
-            target[rows] = (mean / np.maximum(n_tied.reshape(mean.shape), 1))[code, step[rows]]
+            # The rows of a tie share its change equally.
+            target[rows] = np.repeat(np.maximum(part_of, 0.0).mean(axis=0) / n_tied, n_tied)
+    by_row = np.empty((2, len(order)))
+    by_row[:, order] = rises, falls
+    return ExpectedSteps(ranking, start, *by_row)
 
 
 def _is_fast(parsed):
@@ -488,62 +461,21 @@ def _is_sum(parsed, gains):
     return form is not None and not form.by_shown
 
 
-def _grid(number, place, starts, sizes, k):
-    """Return the step number of each row, and a mask of the long lists.
+def _changes(lists, parsed, width):
+    """Compute each list's value when nothing is shown, and the change at each of `width` steps.
 
-    Long lists have more than `MOST_PREFIXES` prefixes down to the cut-off. They get a step for each
-    of the first prefixes, and then steps of growing length. Other lists get a step for each prefix.
+    Higher is better. Scores are minus the numbers of steps.
     """
-    counted = number if k is None else np.where(place < k, number, 0)
-    n_prefixes = np.maximum.reduceat(counted, starts) + 1
-    is_long = n_prefixes > MOST_PREFIXES
-    if not is_long.any():
-        return number, is_long
-    most = np.maximum(n_prefixes, MOST_PREFIXES + 1)
-    growth = np.log(most / _N_FIRST) / (MOST_PREFIXES - _N_FIRST)
-    behind = np.log(np.maximum(number, _N_FIRST) / _N_FIRST) / np.repeat(growth, sizes)
-    steps = np.minimum(_N_FIRST + behind.astype(np.intp), MOST_PREFIXES)
-    is_exact = ~np.repeat(is_long, sizes) | (number < _N_FIRST)
-    return np.where(is_exact, number, steps), is_long
-
-
-def _changes(lists, parsed, steps, on_grid=False):
-    """Compute each list's value when nothing is shown, and the change by each step.
-
-    Higher is better. Scores are minus integers, and `steps` gives the step of each row. With
-    `on_grid` the measure is computed after each step, else after each score.
-    """
-    measure, index = parsed.measure, lists.index
-    start = np.zeros(index.n_queries)
-    changes = np.zeros((index.n_queries, int(steps.max()) + 1))
-    lists = lists.with_ties(measure.ties[0])
-    if on_grid:
-        parts = _changes_on_grid(lists, parsed, -steps.astype(np.float64))
-    else:
-        parts = changes_of_measure(Entries(lists), parsed, 0.0)
-        rows = np.flatnonzero(lists.scores > -np.inf)
-        numbers = -lists.scores[rows].astype(np.intp)
-        step_of = np.zeros((index.n_queries, int(numbers.max(initial=0)) + 1), dtype=np.intp)
-        step_of[index.codes()[rows], numbers] = steps[rows]
-    for part in parts:
-        start[part.queries] = part.start
-        query, place = np.nonzero(part.keys < np.inf)
-        cell = part.keys[query, place].astype(np.intp)
-        owner = part.queries[query]
-        cell = cell if on_grid else step_of[owner, cell]
-        np.add.at(changes, (owner, cell), part.changes[query, place])
+    measure, n_lists = parsed.measure, lists.index.n_queries
+    start, changes = np.zeros(n_lists), np.zeros((n_lists, width))
+    entries = Entries(lists.with_ties(measure.ties[0]))
+    for part in changes_of_measure(entries, parsed, 0.0):
+        n_own, is_step = len(part.queries), part.keys < np.inf
+        cells = (np.arange(n_own)[:, None] * width + part.keys)[is_step].astype(np.intp)
+        found = np.bincount(cells, part.changes[is_step], n_own * width)
+        start[part.queries], changes[part.queries] = part.start, found.reshape(n_own, width)
     sign = 1.0 if measure.greater_is_better else -1.0
     return sign * start, sign * changes
-
-
-def _changes_on_grid(lists, parsed, keys):
-    """Yield the changes of a measure when rows of equal keys enter together."""
-    kernel = parsed.measure.bind(parsed.k, parsed.options)
-    for block in lists.blocks():
-        entry_keys = -lists.index.take(keys, block.layout, -np.inf)
-        ordered, values = values_at_steps(block, kernel, entry_keys, parsed.k)
-        values = with_undefined(values, 0.0)
-        yield Changes(block.queries, ordered, values[:, 0], np.diff(values, axis=1))
 
 
 def uniform(n_places, correlation, n_draws=N_DRAWS):
@@ -566,6 +498,6 @@ def _uniform_part(first, correlation, n_draws):
         rng.seed(place)
         rng.shuffle(row)
     shared = np.sqrt(correlation) * normal
-    order = np.argsort(shared + np.sqrt(1.0 - correlation) * own, axis=1, kind="stable")
+    order = np.argsort(shared + np.sqrt(1.0 - correlation) * own, axis=1)
     np.put_along_axis(own, order, np.broadcast_to(even, own.shape), axis=1)
     return own.T

@@ -235,8 +235,7 @@ class LearnedThreshold(BaseThreshold):
     of the running sums, so all factors are tried at once. The chosen factor is the one nearest to 1
     within one standard error of the best, since a hundred queries cannot distinguish factors more
     finely. Expectations of sums over documents are exact, F is computed from expected numbers of
-    relevant documents, and other measures are averaged over draws. In lists with more than 48
-    prefixes down to the cut-off, measures that are not sums are computed at 48 prefixes, as in
+    relevant documents, and other measures are averaged over draws, as in
     :class:`ExpectedThreshold`.
 
     Columns of X that tell lists apart, such as the length of a query, help where scores do not
