@@ -11,7 +11,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.preprocessing import normalize
 
-from skfilterrank.datasets import fetch_cranfield
+from skfilterrank.io import read_qrels
 
 DEPTH = 20
 _TOKEN = re.compile(r"[a-z0-9]+")
@@ -20,10 +20,14 @@ _STEMMER = Stemmer.Stemmer("english")
 
 def read_collection(folder: Path):
     """Documents (docno, title, text), queries (qid, text), and the relevant pairs."""
-    data = fetch_cranfield(data_home=folder.parent)
-    relevant = data.qrels[data.qrels["label"] > 0]
-    documents = data.documents[["docno", "title", "text"]]
-    return documents, data.queries, set(zip(relevant["qid"], relevant["docno"]))
+    documents, queries = (
+        pd.read_json(folder / name, lines=True, dtype=str).fillna("")
+        for name in ("docs.jsonl.gz", "queries.jsonl")
+    )
+    documents = documents.rename(columns={"docid": "docno"})[["docno", "title", "text"]]
+    qrels = read_qrels(folder / "qrels.txt", unjudged_label=None)
+    relevant = qrels[qrels["label"] > 0]
+    return documents, queries[["qid", "text"]], set(zip(relevant["qid"], relevant["docno"]))
 
 
 def add_near_duplicates(documents, relevant, *, share, n_copies, random_state):

@@ -7,7 +7,6 @@ number (Table 3), how many judged documents a topic they return (Table 4).
 import numpy as np
 import pandas as pd
 
-from skfilterrank.datasets import fetch_trec_qrels
 from skfilterrank.io import read_qrels, read_run
 
 MODELS = ("noise", "real", "real + spam")
@@ -26,7 +25,8 @@ FILTERS = ("none", "spam", "share", "cut", "spam and share")
 
 def read_year(folder, year):
     """Judgments of one year, rows of a topic together."""
-    qrels = fetch_trec_qrels(f"web-{year}", data_home=folder).qrels
+    path = folder / "trec-web-qrels" / f"web{year}.qrels.txt.gz"
+    qrels = read_qrels(path, unjudged_label=None)
     return qrels.sort_values("qid", kind="stable", ignore_index=True)
 
 

@@ -12,7 +12,7 @@ import runpy
 import shutil
 from pathlib import Path
 
-from skfilterrank.datasets._remote import find_data_home
+from skfilterrank.datasets._semeval import find_data_home
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 _DATA = re.compile(r"^# Data: (.+)$", re.MULTILINE)

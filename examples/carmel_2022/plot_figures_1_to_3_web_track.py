@@ -9,11 +9,14 @@ ease of the query, noise, and a filter for every second one.
 """
 # Data: trec-web-qrels
 
+import os
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from skfilterrank.comparison import SystemScores, score_predictions
-from skfilterrank.datasets import fetch_trec_qrels
+from skfilterrank.io import read_qrels
 from skfilterrank.metaevaluation import (
     reliability,
     sensitivity_curve,
@@ -25,7 +28,12 @@ from skfilterrank.plot import MeasureCurvesDisplay
 GAINS = {-2: -10, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
 K = 500
 
-qrels = fetch_trec_qrels("web-2011").qrels
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
+qrels = read_qrels(
+    DATA / "trec-web-qrels/web2011.qrels.txt.gz", unjudged_label=None
+)
 label, topic = (
     qrels["label"].to_numpy(float),
     qrels["qid"].astype("category").cat.codes.to_numpy(),

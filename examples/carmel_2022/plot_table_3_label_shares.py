@@ -3,16 +3,18 @@ Carmel 2022, Table 3: how much of a pool is forbidden
 =====================================================
 
 The judgments of the TREC web tracks mark junk with -2, which the paper takes
-for forbidden. They are public: `fetch_trec_qrels` gets three megabytes from
-NIST. Our percentages differ from the printed ones by at most 0.1, and those of
-junk by at most 0.01.
+for forbidden. They are public, three megabytes from NIST. Our percentages
+differ from the printed ones by at most 0.1, and those of junk by at most 0.01.
 """
 # Data: trec-web-qrels
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from skfilterrank.datasets import fetch_trec_qrels
+from skfilterrank.io import read_qrels
 
 PRINTED = {
     2010: (5.65, 73.70, 15.90, 4.25, 0.54, 0),
@@ -22,7 +24,15 @@ PRINTED = {
     2014: (3.86, 56.90, 26.25, 11.18, 1.59, 0.23),
 }
 LABELS = (-2, 0, 1, 2, 3, 4)
-qrels = {year: fetch_trec_qrels(f"web-{year}").qrels for year in PRINTED}
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
+qrels = {
+    year: read_qrels(
+        DATA / f"trec-web-qrels/web{year}.qrels.txt.gz", unjudged_label=None
+    )
+    for year in PRINTED
+}
 shares = pd.DataFrame(
     {
         year: 100

@@ -9,20 +9,28 @@ judgments, since the runs of the tracks are not public.
 """
 # Data: trec-web-qrels
 
+import os
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skfilterrank.datasets import fetch_trec_qrels
+from skfilterrank.io import read_qrels
 from skfilterrank.metrics import ndcg_f_score, ndcg_min_score
 
 PRINTED = {2011: 9.2, 2012: 11.0, 2013: 18.8, 2014: 25.3}
 GAINS = {-2: -10, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
 
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
 rng = np.random.default_rng(0)
 rows, values = [], []
 for year in PRINTED:
-    qrels = fetch_trec_qrels(f"web-{year}").qrels
+    qrels = read_qrels(
+        DATA / f"trec-web-qrels/web{year}.qrels.txt.gz", unjudged_label=None
+    )
     grade = qrels["label"].replace(-2, -1)
     for returned in (0.2, 0.4, 0.6, 0.8, 0.95):
         score = grade + rng.normal(scale=2, size=len(grade))

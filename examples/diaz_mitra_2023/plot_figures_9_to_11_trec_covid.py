@@ -4,15 +4,17 @@ Diaz and Mitra 2023, Figures 9 to 11 on TREC-COVID: agreement and ties
 
 Lexicographic recall compares two rankings by the place of the last relevant
 document, then the last but one. This page has 18 of the 143 runs of TREC-COVID
-round 1, which `fetch_trec_covid` gets. The paper has other collections.
+round 1. The paper has other collections.
 """
 # Data: trec-covid-round1
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from skfilterrank.comparison import score_systems
-from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.metaevaluation import agreement, discriminative_power
 
 NAMES = """10x10.prf.unipd.it BM25R2 CBOWexp.0 Conv_KNRM IRIT_marked_base
@@ -27,9 +29,13 @@ MEASURES = {
     "nDCG": "ndcg_0",
     "RR": "rr",
 }
-data = fetch_trec_covid(NAMES.split())
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
+folder = DATA / "trec-covid-round1"
+runs = {name: folder / "runs" / f"{name}.txt.gz" for name in NAMES.split()}
 found = score_systems(
-    data.qrels, data.runs, list(MEASURES.values()), missing="empty"
+    folder / "qrels.txt.gz", runs, list(MEASURES.values()), missing="empty"
 )
 scores = dict(zip(MEASURES, found.values()))
 

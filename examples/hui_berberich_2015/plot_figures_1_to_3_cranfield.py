@@ -5,23 +5,33 @@ Hui and Berberich 2015, Figures 1 and 3 on Cranfield: which labels to get
 How many labels are needed to keep the order of systems? It depends on the
 strategy that selects documents, and on the treatment of documents without a
 label. The paper's runs are not public, so the figure has eight simple systems
-over the first 60 queries of Cranfield, which `fetch_cranfield` gets.
+over the first 60 queries of Cranfield.
 """
 # Data: cranfield
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skfilterrank.datasets import fetch_cranfield
+from skfilterrank.io import read_qrels
 from skfilterrank.judgments import MaxRepSelector
 from skfilterrank.metaevaluation import judging_curve
 
 DEPTH = 20
-data = fetch_cranfield()
-texts, queries = data.documents.set_index("docno")["text"], data.queries[:60]
-titles = data.documents.set_index("docno")["title"]
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
+folder = DATA / "cranfield"
+documents, queries = (
+    pd.read_json(folder / name, lines=True, dtype=str).fillna("")
+    for name in ("docs.jsonl.gz", "queries.jsonl")
+)
+texts = documents.set_index("docid")["text"].rename_axis("docno")
+titles, queries = documents.set_index("docid")["title"], queries[:60]
 systems = {
     "tf-idf": ({}, texts),
     "log tf": ({"sublinear_tf": True}, texts),
@@ -47,7 +57,8 @@ for name, (options, field) in systems.items():
     )
 # Documents without a judgment count as judged not relevant.
 pool = pd.concat(runs.values())[["qid", "docno"]].drop_duplicates()
-qrels = pool.merge(data.qrels, how="left").fillna({"label": 0})
+judged = read_qrels(folder / "qrels.txt", unjudged_label=None)
+qrels = pool.merge(judged, how="left").fillna({"label": 0})
 qrels["label"] = (qrels["label"] > 0).astype(int)
 
 # %%

@@ -4,22 +4,30 @@ Sakai and Lin 2010, Figure 4: documents that many runs return are relevant
 
 Why can systems be ordered without judgments? The more runs return a document,
 the more often it is relevant. This page has every fifth of the 143 runs of
-TREC-COVID round 1, which `fetch_trec_covid` gets.
+TREC-COVID round 1.
 """
 # Data: trec-covid-round1
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skfilterrank.datasets import fetch_trec_covid
-from skfilterrank.io import read_runs
+from skfilterrank.io import read_qrels, read_runs
 from skfilterrank.judgments import rank_table
 
-data = fetch_trec_covid()
-table = rank_table(read_runs(dict(list(data.runs.items())[::5])), depth=30)
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
+folder = DATA / "trec-covid-round1"
+qrels = read_qrels(folder / "qrels.txt.gz")
+names = sorted(path.name[:-7] for path in (folder / "runs").glob("*.txt.gz"))
+runs = {name: folder / "runs" / f"{name}.txt.gz" for name in names[::5]}
+table = rank_table(read_runs(runs), depth=30)
 share = table.notna().mean(axis=1)
-labels = data.qrels.set_index(["qid", "docno"])["label"].reindex(table.index)
+labels = qrels.set_index(["qid", "docno"])["label"].reindex(table.index)
 bins = pd.cut(
     share,
     [0, 0.05, 0.1, 0.2, 0.4, 1],

@@ -5,17 +5,18 @@ Sakai and Lin 2010, Table 3: systems ranked without judgments
 The paper orders the runs of five collections by the documents that many runs
 return. Counting runs ("nruns") does as well as any other method. The runs of
 its collections are not public, so this page has every tenth of the 143 runs of
-TREC-COVID round 1, which `fetch_trec_covid` gets, and one trial of "soboroff"
-in place of ten.
+TREC-COVID round 1, and one trial of "soboroff" in place of ten.
 """
 # Data: trec-covid-round1
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from skfilterrank.comparison import kendall_tau, tau_ap
-from skfilterrank.datasets import fetch_trec_covid
-from skfilterrank.io import read_runs
+from skfilterrank.io import read_qrels, read_runs
 from skfilterrank.judgments import rank_systems
 from skfilterrank.metrics import evaluate_runs
 
@@ -27,9 +28,16 @@ PRINTED = {
     "soboroff": (0.547, 0.396),
     "aslam": (0.559, 0.377),
 }
-data = fetch_trec_covid()
-runs = read_runs(dict(list(data.runs.items())[::10]))
-truth = evaluate_runs(data.qrels, runs, "ap").means["ap"].sort_index()
+DATA = Path(
+    os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
+)
+folder = DATA / "trec-covid-round1"
+qrels = read_qrels(folder / "qrels.txt.gz")
+names = sorted(path.name[:-7] for path in (folder / "runs").glob("*.txt.gz"))
+runs = read_runs(
+    {name: folder / "runs" / f"{name}.txt.gz" for name in names[::10]}
+)
+truth = evaluate_runs(qrels, runs, "ap").means["ap"].sort_index()
 
 rows, predicted = {}, {}
 for method, printed in PRINTED.items():

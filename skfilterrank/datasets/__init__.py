@@ -1,21 +1,13 @@
-"""Generators of judged documents, and loaders of public test collections."""
+"""Generators of judged documents, and a loader of judged forum answers."""
 
 from typing import TYPE_CHECKING
 
 from skfilterrank._base.lazy_names import names_of
 from skfilterrank.datasets._generator import make_marketplace, make_rank_and_filter
-from skfilterrank.datasets._loaders import (
-    fetch_cranfield,
-    fetch_semeval_cqa,
-    fetch_trec_covid,
-    fetch_trec_qrels,
-)
+from skfilterrank.datasets._semeval import fetch_semeval_cqa
 
 __all__ = [
-    "fetch_cranfield",
     "fetch_semeval_cqa",
-    "fetch_trec_covid",
-    "fetch_trec_qrels",
     "make_marketplace",
     "make_rank_and_filter",
 ]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import skfilterrank.datasets
 from public_data import data_set
 
 PAGE = (Path(__file__).parents[2] / "docs/trec_runs.md").read_text(encoding="utf-8")
@@ -20,12 +19,8 @@ PARTS = {"MQ2007/Fold1/train.txt": "S1.txt.gz", "MQ2007/Fold1/test.txt": "S5.txt
 def test_program_runs(program, folder, capsys, monkeypatch):
     home = data_set(folder)
     monkeypatch.setenv("SKFILTERRANK_DATA", str(home.parent))
+    monkeypatch.chdir(home.parent)
     for published, part in PARTS.items():
         program = program.replace(f'"{published}"', repr(str(home / part)))
     exec(compile(program, "docs/trec_runs.md", "exec"), {})
     assert capsys.readouterr().out.strip()
-
-
-def test_every_loader_is_named():
-    loaders = {name for name in skfilterrank.datasets.__all__ if name.startswith("fetch_")}
-    assert loaders == set(re.findall(r"`(fetch_\w+)\(", PAGE))

@@ -23,8 +23,8 @@ from sklearn.utils import estimator_checks
 
 from judgment_tables import NAN, WORDS, make_table, parts
 from selections import budget, mask
-from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import InputError, UnjudgedWarning
+from skfilterrank.io import read_qrels
 from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
@@ -457,10 +457,13 @@ def test_unfitted(T):
 @pytest.mark.nightly
 def test_better_than_unjudged_is_not_relevant(data_dir):
     """MAP of runs over queries of Cranfield, 30 % of their pool judged, against all judged."""
-    collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
-    docs = collection.documents.set_index("docno")["text"]
-    queries = collection.queries.set_index("qid")["text"][:100]
-    qrels = collection.qrels.query("label > 0")
+    folder = data_dir / "cranfield"
+    docs, queries = (
+        pd.read_json(folder / file, lines=True, dtype=str).fillna("").set_index(key)["text"]
+        for file, key in (("docs.jsonl.gz", "docid"), ("queries.jsonl", "qid"))
+    )
+    queries = queries[:100]
+    qrels = read_qrels(folder / "qrels.txt", unjudged_label=None).query("label > 0")
     relevant = pd.MultiIndex.from_frame(qrels[["qid", "docno"]])
     tops = []
     for params in ({}, {"sublinear_tf": True}, {"use_idf": False}, {"ngram_range": (1, 2)}):

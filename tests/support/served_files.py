@@ -1,13 +1,9 @@
-"""Small files of public sets, and a server of this machine that has them."""
+"""A small file of forum answers, and a server of this machine that has it."""
 
 import hashlib
-import io
-import tarfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
-QRELS = b"1 0 a 2\n1 0 b -2\n2 0 a 0\n"
-RUN = "".join(f"{topic} Q0 d{topic} 1 0.5 mine\n" for topic in range(1, 31)).encode()
 XML = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE xml [<!ELEMENT xml (OrgQuestion*)> <!ATTLIST xml version CDATA #REQUIRED>]>
 <xml version="1.0"><OrgQuestion ORGQ_ID="Q1">
@@ -27,13 +23,6 @@ XML = """<?xml version="1.0" encoding="utf-8"?>
 </Thread></OrgQuestion></xml>
 """.encode()
 LABELS = hashlib.sha256(b"Q1_R2_C1 Good\nQ1_R2_C2 Bad").hexdigest()
-CRANFIELD = {
-    "cran.all.1400": b".I 1\n.T\na wing\nin air .\n.A \nb,m.\n.B\nj. 25\n.W\na wing\n"
-    b"in air . it flies\n"
-    b".I 2\n.T\n.A\n.B\n.W\n",
-    "cran.qry": b".I 001\n.W\nwhat flies\nand why .\n.I 004\n.W\nheat .\n",
-    "cranqrel": b"1 1 1 \n1 2 -1\n2 1 4\n",
-}
 
 
 class Server:
@@ -53,13 +42,3 @@ class Server:
     def put(self, name, content):
         (self.folder / name).write_bytes(content)
         return self.url + name
-
-
-def packed(files):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(f"./{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()

@@ -16,7 +16,6 @@ FOLDERS = {
 ELSEWHERE = {
     "cli/_inputs.py": "cli/test_label_gains.py",
     "cli/_types.py": "cli/test_parser.py",
-    "datasets/_loaders.py": "datasets/test_trec.py",
     "judgments/_document_vectors.py": "judgments/test_label_predictor.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
     "thresholds/_list_learner.py": "thresholds/test_learned.py",
