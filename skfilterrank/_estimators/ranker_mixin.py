@@ -252,7 +252,7 @@ class RankerMixin:
         # Without rows, X or y is to blame, which are checked later.
         if groups is not None and len(as_column(groups, "groups", "query id")):
             groups = GroupIndex.from_groups(groups)
-        note_queries(self, X, groups if isinstance(groups, GroupIndex) else None)
+        note_queries(self, groups if isinstance(groups, GroupIndex) else None)
         return groups
 
     def __sklearn_tags__(self):

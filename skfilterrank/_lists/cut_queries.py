@@ -14,13 +14,10 @@ import pandas as pd
 from scipy.special import chdtr
 
 from skfilterrank._base.checks import as_column
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning
 
-# Number of columns that are hashed.
-_N_COLUMNS = 8
 # Fewest queries with other sizes that are told of, and most rows of the shared queries here for
 # each that was fitted on: where labels are scored, and where documents are served.
 _FEWEST_JUDGED, _FEWEST_SERVED = 2, 10
@@ -145,36 +142,21 @@ def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
         )
 
 
-def note_queries(ranker, X, index: GroupIndex | None) -> None:
-    """Store the sizes of the queries of `fit`, and a hash of the documents of each."""
+def note_queries(ranker, index: GroupIndex | None) -> None:
+    """Store the sizes of the queries of `fit`."""
     ranker._fitted_sizes = None if index is None else QuerySizes.of(index)
-    ranker._fitted_documents = _fingerprints(X, index)
 
 
-def count_known_queries(rankers, X, index: GroupIndex | None) -> int:
-    """Count the queries whose documents are all among the training rows of one of the rankers."""
+def note_documents(ranker, documents: np.ndarray | None) -> None:
+    """Store a hash of the documents of each query of `fit`.
+
+    Ids are not hashed, because another table may give the same query another id.
+    """
+    ranker._fitted_documents = documents
+
+
+def count_known_queries(rankers, documents: np.ndarray) -> int:
+    """Count the queries that one of the rankers was fitted on, by hashes of their documents."""
     noted = (getattr(ranker, "_fitted_documents", None) for ranker in rankers)
     known = [each for each in noted if each is not None]
-    found = _fingerprints(X, index) if known else None
-    return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
-
-
-def _fingerprints(X, index):
-    """Return a hash of each query's documents; None if X has no columns of numbers."""
-    is_table = isinstance(X, pd.DataFrame) or (isinstance(X, np.ndarray) and X.ndim == 2)
-    if index is None or not is_table or index.n_rows != len(X):
-        return None
-    # The first columns of numbers are enough, and the others are not copied.
-    if isinstance(X, np.ndarray):
-        values = X[:, :_N_COLUMNS] if X.dtype.kind in "iuf" else X[:, :0]
-    else:
-        others = ("timedelta", "complexfloating")
-        kinds = X.iloc[:0].select_dtypes("number", exclude=others).dtypes.tolist()
-        numbers = [place for place, dtype in enumerate(X.dtypes) if dtype in kinds][:_N_COLUMNS]
-        values = X.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
-    if not values.shape[1]:
-        return None
-    # Ids are not hashed, because another table may give the same query another id.
-    # All digits count, as another number is another document.
-    bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
-    return index.sums(hash_rows(bits))
+    return int(np.isin(documents, np.concatenate(known)).sum()) if known else 0

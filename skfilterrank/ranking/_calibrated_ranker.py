@@ -21,6 +21,7 @@ from skfilterrank._base.sklearn_compat import (
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.cut_queries import note_documents
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._out_of_fold import (
     check_inner,
@@ -231,6 +232,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             "separate query, so folds may divide queries.",
         )
         self.n_unjudged_ = data.n_unjudged
+        note_documents(self, data.documents)
         as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
         splits = None

@@ -13,7 +13,7 @@ from skfilterrank._base.words import progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
 from skfilterrank._lists.content import by_content
-from skfilterrank._lists.cut_queries import warn_of_cut_queries
+from skfilterrank._lists.cut_queries import note_documents, warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
@@ -92,12 +92,13 @@ class FeatureRanker(RankerMixin, BaseEstimator):
                 "groups=, the query id of each row, or give y an index level named 'qid'.",
                 FitWarning,
             )
-            queries = np.arange(len(gains))
+            queries, documents = np.arange(len(gains)), None
         else:
             index = check_groups(groups, n_rows=len(gains))
             hashes, judged = hash_rows(X), ~np.isnan(gains)
             index, _ = by_content(index, np.where(judged, hashes, 0), hashes, gains)
-            queries = index.codes()
+            queries, documents = index.codes(), index.sums(hashes)
+        note_documents(self, documents)
         rows = QueryRows(X, gains, queries)
         judged = ~np.isnan(gains)
         self.n_unjudged_ = count_unjudged(judged)

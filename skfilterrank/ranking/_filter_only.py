@@ -13,6 +13,7 @@ from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
+from skfilterrank._lists.cut_queries import note_documents
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups
@@ -139,8 +140,11 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
         fit_params = self._inside_parameters(fit_params)
         queries = self._find_groups(X, y, groups)
+        note_documents(self, None)
         if queries is not None:
-            queries = check_groups(queries, n_rows=count_rows(X)).row_ids()
+            index = check_groups(queries, n_rows=count_rows(X))
+            queries = index.row_ids()
+            note_documents(self, index.sums(hash_rows(X)))
         judged = ~np.asarray(pd.isna(y))
         # Labels that are lists are refused by the estimator itself.
         self.n_unjudged_ = int(np.count_nonzero(~judged)) if judged.ndim == 1 else 0

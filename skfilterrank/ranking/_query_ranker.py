@@ -20,7 +20,7 @@ from skfilterrank._base.words import in_parallel
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import check_columns, has_method, in_library_form
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.cut_queries import warn_of_cut_queries
+from skfilterrank._lists.cut_queries import note_documents, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import find_groups
@@ -194,6 +194,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             fit_params=self._inside_parameters(fit_params),
         )
         self.n_unjudged_ = data.n_unjudged
+        note_documents(self, data.documents)
         rows = None
         if self.validation_fraction is not None:
             check_no_sets(eval_set)
@@ -382,6 +383,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
             fit_params=self._inside_parameters(fit_params),
         )
         self.n_unjudged_ = data.n_unjudged
+        note_documents(self, data.documents)
         self.levels_ = np.unique(data.gains[data.judged])
         steps = np.diff(self.levels_)
         self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))

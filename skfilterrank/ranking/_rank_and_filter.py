@@ -15,11 +15,11 @@ from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
-from skfilterrank._lists.cut_queries import count_known_queries
+from skfilterrank._lists.cut_queries import count_known_queries, note_documents
 from skfilterrank._lists.gains import Gains, TwoLabels, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order, find_groups
+from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.scoring import QueryWeight, query_weights
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._out_of_fold import (
@@ -438,6 +438,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             "(pure filtering).",
         )
         self.n_unjudged_ = rows.n_unjudged
+        note_documents(self, rows.documents)
         as_labels = not has_two and learns_labels(
             self.estimator, self.target, prefit=self._is_prefit
         )
@@ -499,7 +500,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             for inner in (self.estimator, self.filter_estimator):
                 if inner is not None:
                     fitted += [fitted_end(inner), *estimators_inside(inner)]
-        n_known = count_known_queries(fitted, rows.X, GroupIndex.from_groups(rows.ids))
+        n_known = count_known_queries(fitted, rows.documents)
         if n_known:
             warn_user(
                 f"{n_known} of {tuning.lists.n_queries} calibration queries are queries that the "

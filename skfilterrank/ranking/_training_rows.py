@@ -48,7 +48,8 @@ class TrainingRows:
     `groups` holds the number of each row's query, from 0 in the order of content, and `ids` its
     given id. Estimators inside get `ids`: the index of X may hold ids, too, and the numbers could
     pass for other ones. Splitters of users get `by_id`, the numbers of queries in the
-    order of their ids. `times` are the times of the rows, or None.
+    order of their ids. `documents` are hashes of the rows of each query. `times` are the times of
+    the rows, or None.
     """
 
     X: Any
@@ -59,6 +60,7 @@ class TrainingRows:
     ids: np.ndarray
     by_id: np.ndarray
     judged: np.ndarray
+    documents: np.ndarray
     fit_params: dict
     eval_sets: list[EvalSet]
     times: Times | None = None
@@ -192,6 +194,7 @@ def prepare_rows(
         ids=index.row_ids(),
         by_id=index.codes(),
         judged=judged,
+        documents=index.sums(hashes),
         fit_params=fit_params,
         eval_sets=eval_sets,
     )

@@ -18,8 +18,6 @@ AS_GOOD = "as good on held-out queries"
 COLUMNS = ["value", "difference", "error", "low", "high"]
 # Level of the intervals of differences.
 CONFIDENCE = 0.95
-# Largest number of queries that are compared: more would hardly change the standard errors.
-_MOST_COMPARED = 10_000
 
 
 def compared(
@@ -46,9 +44,6 @@ def compared(
     level : float
         Level of places (-1, -2, ...) down to which the first documents are best shown.
     """
-    if judged.index.n_queries > _MOST_COMPARED:
-        some = judged.codes < _MOST_COMPARED
-        judged, values = judged.take(np.flatnonzero(some)), values[:_MOST_COMPARED]
     # Places of tied rows must not depend on the order of the input.
     judged = judged.in_order()
     names = [EVERYTHING, NOTHING, *([BELOW] if judged.are_gains else [])]
@@ -163,6 +158,9 @@ def shown_in_words(judged: JudgedScores, shown: np.ndarray, k: int | None) -> st
     )
     if k is None:
         return words
+    # A share in whole percent needs no more queries.
+    if (rows := judged.enough_rows()) is not None:
+        judged, shown = judged.take(rows), shown[rows]
     rejects = false_rejects_of_first(judged.lists, np.where(shown, 0.0, -np.inf), k)
     lost = mean_over_queries(rejects, judged.lists.weights)
     told = f"{words}; hides {100 * lost:.0f} % of the good ones among the first {k}"

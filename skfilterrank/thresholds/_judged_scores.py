@@ -23,6 +23,8 @@ from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
 # Number of folds by query for choosing levels and for out-of-fold predictions.
 N_FOLDS = 5
+# Number of queries that suffice for a comparison: more would hardly change its standard errors.
+ENOUGH_QUERIES = 10_000
 # Quantiles that bound the usual list sizes.
 _USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
@@ -116,6 +118,12 @@ class JudgedScores:
             folds=folds,
             names=None if self.names is None else tuple(each[rows] for each in self.names),
         )
+
+    def enough_rows(self) -> np.ndarray | None:
+        """Return the rows of as many lists as a comparison needs; None if these are all."""
+        if self.index.n_queries <= ENOUGH_QUERIES:
+            return None
+        return np.flatnonzero(self.codes < ENOUGH_QUERIES)
 
     def by_content(self) -> "JudgedScores":
         """Number lists and clusters in an order that their scores decide, not ids."""

@@ -36,7 +36,7 @@ from skfilterrank.thresholds._answers import (
     warn_of_answer,
 )
 from skfilterrank.thresholds._comparability import comparability_of
-from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut
+from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut, Keys
 from skfilterrank.thresholds._drift import (
     Calibration,
     ThresholdCheck,
@@ -313,9 +313,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Compare with answers that need no model; take the best one and return it, or warn."""
         if judged.clusters.min() == judged.clusters.max():
             return None
+        some = judged
+        if (rows := judged.enough_rows()) is not None:
+            some, found = judged.take(rows), Keys(*(each[rows] for each in found))
+            values = values[: some.index.n_queries]
+            if entries is not None:
+                entries = self.cut_.entries(some, found, parsed, self.caps_)
         if entries is not None:
-            values = held_out_values(judged, self.cut_, found.keys, entries)
-        self.held_out_, level = compared(judged, parsed, values, self.caps_.most)
+            values = held_out_values(some, self.cut_, found.keys, entries)
+        self.held_out_, level = compared(some, parsed, values, self.caps_.most)
         if self.keep_if is None:
             if (answer := better_answer(self.held_out_)) is not None:
                 warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)

@@ -20,7 +20,15 @@ from skfilterrank.metrics import (
     make_ranking_scorer,
 )
 from skfilterrank.metrics._filtering import qwa_score
-from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_ranker
+from skfilterrank.ranking import (
+    CalibratedRanker,
+    FilterOnly,
+    LambdaRankRanker,
+    OrdinalRanker,
+    QueryRanker,
+    RankAndFilter,
+    make_ranker,
+)
 from skfilterrank.thresholds import (
     UNSEEN,
     CertifiedThreshold,
@@ -251,11 +259,20 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         return RankAndFilter(ranker, CertifiedThreshold({"any_forbidden": 0.6}), cv="prefit")
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("frozen", [False, True])
-    @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker])
-    def test_are_told(self, eights, make, frozen):
+    @pytest.mark.parametrize(
+        ("ranker", "frozen"),
+        [
+            (QueryRanker(Ridge()), True),
+            (LambdaRankRanker(n_estimators=2), True),
+            (LambdaRankRanker(n_estimators=2), False),
+            (OrdinalRanker(), False),
+            (CalibratedRanker(Ridge()), False),
+            (FilterOnly(RankAndFilter(Ridge(), None)), False),
+        ],
+    )
+    def test_are_told(self, eights, ranker, frozen):
         half = eights.groups < 200
-        ranker = make().fit(
+        ranker = ranker.fit(
             eights.X[half], np.maximum(eights.y, 0)[half], groups=eights.groups[half]
         )
         model = self.certifying(FrozenEstimator(ranker) if frozen else ranker)
