@@ -86,7 +86,7 @@ def both(collection, repetitions, predict_repetitions):
     """A table of all cells, and the shares that are needed."""
     few = {name: SELECTIONS[name] for name in PREDICTED_FOR}
     curves = [
-        collection.curve(selections=own, shares=SHARES, mitigations=by, n_samples=n, verbose=1)
+        collection.curve(selections=own, shares=SHARES, mitigations=by, n_samples=n)
         for own, by, n in (
             (SELECTIONS, MEASURES, repetitions),
             (few, PREDICTED, predict_repetitions),

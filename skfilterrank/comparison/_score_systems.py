@@ -31,6 +31,8 @@ from skfilterrank.metrics import Evaluation, evaluate, evaluate_run
 
 # Measures whose values only order the rankings of a query, and the kind of preference each is.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
+# Options that say how the labels of a table or file are read.
+_OF_QRELS = ("unjudged_label", "predicted", "own")
 
 
 def score_systems(
@@ -41,12 +43,8 @@ def score_systems(
     missing: str | float = "raise",
     gains=None,
     ties: str = "docno",
-    precision: str = "double",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
-    unjudged_label: float | str | None = "warn",
-    predicted: str = "warn",
-    own: str = "warn",
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -69,7 +67,7 @@ def score_systems(
         ``undefined="drop"``). "raise" is an error. "drop" leaves the query out for all runs.
         "empty" measures an empty list for a run without the query; undefined values are still an
         error. A number is used as the missing value.
-    gains, ties, precision, unjudged, undefined, unjudged_label, predicted, own, **options
+    gains, ties, unjudged, undefined, **options
         Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
@@ -119,17 +117,13 @@ def score_systems(
     """
     wanted = _compared(measures)
     named = named_runs(runs)
+    precision = options.pop("precision", "double")
+    reading = {name: options.pop(name) for name in _OF_QRELS if name in options}
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     index = None
     if qrels is not None:
         index = QrelsIndex.of(
-            qrels,
-            unjudged_label=unjudged_label,
-            predicted=predicted,
-            own=own,
-            gains=gains,
-            measures=wanted.values(),
-            may_have_draws=True,
+            qrels, gains=gains, measures=wanted.values(), may_have_draws=True, **reading
         )
         index.check_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)

@@ -8,6 +8,7 @@ from skfilterrank.judgments._active_selectors import (
     MTCSelector,
 )
 from skfilterrank.judgments._complete_qrels import complete_qrels
+from skfilterrank.judgments._document_vectors import columns_by_id as columns_by_id
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._label_quality import (

@@ -1,6 +1,5 @@
 """complete_qrels: label sets drawn for the unjudged documents of runs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,27 +9,26 @@ from skfilterrank._base.checks import check_count, check_random_state
 from skfilterrank._base.results import Result, counted
 from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.words import DRAWN, JUDGED_BY, PEOPLE, is_of_machine, warn_user
-from skfilterrank._files.forms import as_table, is_frame
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
-    InputTypeError,
     SkfilterrankError,
     brief,
     brief_list,
 )
 from skfilterrank.io import mark_as_said, read_qrels, refuse_draws
+from skfilterrank.judgments._document_vectors import VECTOR, columns_by_id
 from skfilterrank.judgments._drawn_labels import depth_offset, rows_by_content, sample_labels
-from skfilterrank.judgments._pair_features import PairFeatures, as_text
+from skfilterrank.judgments._pair_features import PairFeatures
 from skfilterrank.judgments._rank_table import as_rank_table
 from skfilterrank.judgments._ranked_pool import judges_of
 
 _SHOWN = 5
 _KEY = ["qid", "docno"]
 # Beginnings of the names of columns.
-_RANK, _MACHINE, _VECTOR = "rank in ", "label by ", "vector "
+_RANK, _MACHINE = "rank in ", "label by "
 # Number of judged documents of either kind, relevant or not, from which labels are drawn. From
 # three judged documents, 73 of 75 became relevant.
 _MIN_ROWS = 5
@@ -212,7 +210,7 @@ def complete_qrels(
     X, n_lacking = _table_of_pairs(pairs, ranks, documents, topics, machine_qrels)
     queries = pd.factorize(pairs.get_level_values("qid"))[0]
     X, rows, keys = _in_order_of_content(X, queries, labels)
-    vectors = [name for name in X if name.startswith(_VECTOR)]
+    vectors = [name for name in X if name.startswith(VECTOR)]
     features = PairFeatures(
         ranks=[name for name in X if name.startswith(_RANK)], similarity=vectors or None
     )
@@ -326,65 +324,13 @@ def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
         if table is None:
             continue
         ids = pairs.get_level_values(key)
-        columns = _columns_of(table, name, key)
-        found = columns.reindex(ids).reset_index(drop=True)
-        if (lacks := found.isna() | (found == "")).any(axis=1).all():
-            raise InputError(
-                f"{name} has nothing for {key} of the runs and judgments: its ids are such as "
-                f"{brief(columns.index[0])}, theirs such as {brief(ids[0])}."
-            )
+        found, lacks = columns_by_id(table, ids, name, key)
         if key == "docno":
-            n_lacking = ids[lacks.any(axis=1)].nunique()
+            n_lacking = ids[lacks].nunique()
         parts.append(found)
     if topics is not None and "text" not in parts[2]:
         raise InputError("topics are compared with texts, but documents holds vectors of numbers.")
     return pd.concat(parts, axis=1), n_lacking
-
-
-def _columns_of(table, name, key) -> pd.DataFrame:
-    """Return a column of texts, or for documents columns of numbers, by id as text."""
-    if isinstance(table, Mapping | pd.Series):
-        columns = pd.Series(table, dtype=object).to_frame("text")
-    elif is_frame(table):
-        columns = as_table(table, "label")
-        if key in columns:
-            columns = columns.set_index(key)
-        elif key not in columns.index.names:
-            raise InputError(
-                f"{name} has no column {key!r}, but {brief_list(list(columns))}: give the column "
-                "of ids that name."
-            )
-        columns = columns.set_axis(columns.index.get_level_values(key), axis=0)
-    else:
-        raise InputTypeError(
-            f"{name} must be a dict or Series of texts by {key}, or a data frame with the column "
-            f"{key!r}, got {type(table).__name__}."
-        )
-    columns.index = columns.index.astype(str)
-    if columns.empty:
-        raise InputError(f"{name} is empty: expected texts by {key}.")
-    if columns.index.has_duplicates:
-        again = columns.index[columns.index.duplicated()][0]
-        raise InputError(f"{name} holds {brief(again)} twice: keep one row of each {key}.")
-    kinds = ("query", "text") if key == "qid" else ("text",)
-    if texts := [column for column in kinds if column in columns]:
-        found = columns[texts[:1]].astype(object)
-        if any(not pd.api.types.is_scalar(cell) for cell in found.iloc[:, 0]):
-            raise InputTypeError(
-                f"{name} must hold texts, got {brief(found.iloc[0, 0])}: give vectors as a "
-                "DataFrame with a column 'docno' and a column for each number."
-            )
-        return as_text(found).set_axis(kinds[:1], axis=1)
-    try:
-        numbers = columns.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = None
-    if key == "qid" or numbers is None:
-        also = "" if key == "qid" else ", or numbers in all columns but 'docno'"
-        raise InputError(
-            f"{name} must have a column {kinds[0]!r}{also}, got {brief_list(list(columns))}."
-        )
-    return numbers.set_axis([f"{_VECTOR}{place}" for place in range(numbers.shape[1])], axis=1)
 
 
 def _in_order_of_content(X, queries, labels):
@@ -392,7 +338,7 @@ def _in_order_of_content(X, queries, labels):
 
     Returns the table, the numbers of the sorted rows, and a hash of the content of each row.
     """
-    kinds = [[name for name in X if name.startswith(kind)] for kind in (_RANK, _MACHINE, _VECTOR)]
+    kinds = [[name for name in X if name.startswith(kind)] for kind in (_RANK, _MACHINE, VECTOR)]
     in_any_order = hash_rows(np.sort(X[kinds[0]].to_numpy(), axis=1))
     names = []
     for kind in kinds:

@@ -1,5 +1,6 @@
 """Vectors of documents: of texts, of the rows of a table, or the numbers that X holds."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from skfilterrank._base.checks import count_rows
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._files.forms import as_table, is_frame
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.judgments._selector import is_texts
 
 # Number of terms, the most frequent ones, as in the paper of "predict-map".
 _N_TERMS = 1_000_000
+# Beginning of the names of columns of numbers.
+VECTOR = "vector "
 
 
 class Vectors(NamedTuple):
@@ -111,3 +115,81 @@ def make_vectors(vectorizer, X, *, fits: bool = False) -> Vectors:
     else:
         X = vectorizer.fit_transform(X) if fits else vectorizer.transform(X)
     return Vectors(X.tocsr() if sparse.issparse(X) else np.asarray(X), numbers)
+
+
+def as_text(table) -> pd.DataFrame:
+    """Return a table of texts as objects, empty where missing; half an emoji is kept, too."""
+    cells = table.astype(object).where(table.notna(), "").to_numpy(object)
+    texts = np.array([[str(cell) for cell in row] for row in cells], dtype=object)
+    return pd.DataFrame(texts.reshape(table.shape), table.index, table.columns, dtype=object)
+
+
+def columns_by_id(table, ids, name: str, key: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return columns of texts or numbers of some ids, and a mask of ids without any.
+
+    Parameters
+    ----------
+    table : dict or Series {id: text}, or DataFrame with a column or index level `key`
+        Texts, or for documents numbers in all other columns.
+    ids : Index of str
+        The ids.
+    name : str
+        Name of the argument, for messages.
+    key : {"docno", "qid"}
+        Name of the ids.
+    """
+    columns = _columns_of(table, name, key)
+    found = columns.reindex(ids).reset_index(drop=True)
+    lacks = (found.isna() | (found == "")).any(axis=1).to_numpy()
+    if lacks.all():
+        raise InputError(
+            f"{name} has nothing for {key} of the runs and judgments: its ids are such as "
+            f"{brief(columns.index[0])}, theirs such as {brief(ids[0])}."
+        )
+    return found, lacks
+
+
+def _columns_of(table, name, key) -> pd.DataFrame:
+    """Return a column of texts, or for documents columns of numbers, by id as text."""
+    if isinstance(table, Mapping | pd.Series):
+        columns = pd.Series(table, dtype=object).to_frame("text")
+    elif is_frame(table):
+        columns = as_table(table, "label")
+        if key in columns:
+            columns = columns.set_index(key)
+        elif key not in columns.index.names:
+            raise InputError(
+                f"{name} has no column {key!r}, but {brief_list(list(columns))}: give the column "
+                "of ids that name."
+            )
+        columns = columns.set_axis(columns.index.get_level_values(key), axis=0)
+    else:
+        raise InputTypeError(
+            f"{name} must be a dict or Series of texts by {key}, or a data frame with the column "
+            f"{key!r}, got {type(table).__name__}."
+        )
+    columns.index = columns.index.astype(str)
+    if columns.empty:
+        raise InputError(f"{name} is empty: expected texts by {key}.")
+    if columns.index.has_duplicates:
+        again = columns.index[columns.index.duplicated()][0]
+        raise InputError(f"{name} holds {brief(again)} twice: keep one row of each {key}.")
+    kinds = ("query", "text") if key == "qid" else ("text",)
+    if texts := [column for column in kinds if column in columns]:
+        found = columns[texts[:1]].astype(object)
+        if any(not pd.api.types.is_scalar(cell) for cell in found.iloc[:, 0]):
+            raise InputTypeError(
+                f"{name} must hold texts, got {brief(found.iloc[0, 0])}: give vectors as a "
+                "DataFrame with a column 'docno' and a column for each number."
+            )
+        return as_text(found).set_axis(kinds[:1], axis=1)
+    try:
+        numbers = columns.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = None
+    if key == "qid" or numbers is None:
+        also = "" if key == "qid" else ", or numbers in all columns but 'docno'"
+        raise InputError(
+            f"{name} must have a column {kinds[0]!r}{also}, got {brief_list(list(columns))}."
+        )
+    return numbers.set_axis([f"{VECTOR}{place}" for place in range(numbers.shape[1])], axis=1)

@@ -15,7 +15,7 @@ from skfilterrank._base.checks import as_list, check_numbers, count_rows, is_has
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.judgments._document_vectors import refuse_ids
+from skfilterrank.judgments._document_vectors import as_text, refuse_ids
 from skfilterrank.judgments._selector import is_texts
 
 # Name of the column of X that holds the texts of queries.
@@ -477,13 +477,6 @@ class _Terms:
             cosine[rows] = (documents @ vectors[number].T).toarray()[:, 0]
             bm25[rows] = (weights[texts] @ terms[number].T).toarray()[:, 0]
         return [cosine, _in_query(cosine, index), _in_query(bm25, index)]
-
-
-def as_text(table) -> pd.DataFrame:
-    """Return a table of texts as objects, empty where missing; half an emoji is kept, too."""
-    cells = table.astype(object).where(table.notna(), "").to_numpy(object)
-    texts = np.array([[str(cell) for cell in row] for row in cells], dtype=object)
-    return pd.DataFrame(texts.reshape(table.shape), table.index, table.columns, dtype=object)
 
 
 def _matrix(table) -> np.ndarray | None:

@@ -7,12 +7,12 @@ import pandas as pd
 
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.forms import errors_of
-from skfilterrank._lists.gains import as_gains, refuse_sample
+from skfilterrank._lists.gains import refuse_sample
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, read_runs
-from skfilterrank.judgments import rank_table, statap_prior
+from skfilterrank.judgments import columns_by_id, rank_table, statap_prior
 from skfilterrank.metrics import values_of_run
 
 TEXT = "text"
@@ -26,13 +26,11 @@ class JudgedPool:
     ----------
     labels : ndarray of shape (n_rows,), dtype float64
         Label of each judged document; documents are sorted by query and id.
-    gains : ndarray of shape (n_rows,), dtype float64
-        Gain of each judged document.
     ranks : DataFrame of shape (n_rows, n_runs)
         Rank of each judged document in each run, NaN beyond a depth; index levels "qid" and
         "docno".
     documents : DataFrame of n_rows rows, or None
-        Text of each judged document, in the column "text", and columns of numbers.
+        Text of each judged document, in the column "text", or columns of numbers.
     lists : AlignedRun
         Ranked lists of all runs as one run: run by run, and query by query in each run.
     rows : ndarray, dtype int64
@@ -42,7 +40,6 @@ class JudgedPool:
     """
 
     labels: np.ndarray
-    gains: np.ndarray
     ranks: pd.DataFrame
     documents: pd.DataFrame | None
     lists: AlignedRun
@@ -50,13 +47,9 @@ class JudgedPool:
     dropped_queries: tuple
 
     @classmethod
-    def read(
-        cls, qrels, runs, *, documents, depth, missing, gains, ties, unjudged_label, predicted
-    ):
+    def read(cls, qrels, runs, *, documents, depth, missing):
         """Read runs, judgments and documents; raise if they do not fit together."""
-        index = QrelsIndex.of(
-            qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
-        )
+        index = QrelsIndex.of(qrels)
         if index.is_sample:
             refuse_sample()
         frames = read_runs(runs)
@@ -84,10 +77,9 @@ class JudgedPool:
                 f"runs must return judged documents, but no run has one among its first {depth}: "
                 "compare the document ids of runs and qrels."
             )
-        lists, rows = _stacked(frames, judged, ties)
+        lists, rows = _stacked(frames, judged)
         return cls(
             labels=judged.to_numpy(dtype=np.float64),
-            gains=as_gains(judged.to_numpy(dtype=np.float64), gains),
             ranks=ranks,
             documents=_documents(documents, judged.index),
             lists=lists,
@@ -136,7 +128,7 @@ class JudgedPool:
         """Spread values of judged documents over the rows of the lists; others get `fill`."""
         return np.append(values, fill)[self.rows]
 
-    def means(self, labels, wanted, *, inclusion=None, **params) -> np.ndarray:
+    def means(self, labels, wanted, *, inclusion=None) -> np.ndarray:
         """Measure the runs with other labels, shape (n_rows,); NaN is unjudged.
 
         Returns the mean of each run by each measure, shape (n_measures, n_runs).
@@ -146,7 +138,7 @@ class JudgedPool:
             # A document that cannot be drawn has probability 0; NaN avoids a division by 0.
             chances = np.where(inclusion > 0, inclusion, np.nan)
             lists = replace(lists, inclusion_probability=self.on_lists(chances))
-        values = values_of_run(None, lists, wanted, **params).to_numpy().T
+        values = values_of_run(None, lists, wanted).to_numpy().T
         return np.stack(
             [
                 over_runs(own, parsed.measure, len(self.systems))
@@ -179,7 +171,7 @@ def lacking_queries(absent, missing) -> set:
     return set().union(*absent.values())
 
 
-def _stacked(frames, judged, ties):
+def _stacked(frames, judged):
     """Join all runs into one AlignedRun.
 
     Returns it with the row in `judged` of each of its documents; len(judged) if not judged.
@@ -190,7 +182,7 @@ def _stacked(frames, judged, ties):
     aligned = []
     for name, frame in frames.items():
         with errors_of(name, None):
-            aligned.append(index.align(frame, ties=ties if ties == "stable" else "docno"))
+            aligned.append(index.align(frame))
     n_queries = aligned[0].index.n_queries
     codes = [number * n_queries + each.index.codes() for number, each in enumerate(aligned)]
     lists = np.concatenate(codes)
@@ -209,57 +201,15 @@ def _stacked(frames, judged, ties):
 
 
 def _documents(documents, index):
-    """Return texts and numbers of the judged documents, in the order of `index`."""
+    """Return the texts or numbers of the judged documents, in the order of `index`."""
     if documents is None:
         return None
-    if isinstance(documents, pd.DataFrame):
-        ids = [name for name in ("qid", "docno") if name in documents]
-        table = documents.set_index(ids) if ids else documents
-    else:
-        try:
-            table = pd.Series(documents, dtype=object).to_frame(TEXT)
-        except (TypeError, ValueError, NotImplementedError) as error:
-            raise InputError(
-                "documents must be a dict or Series {docno: text}, or a DataFrame with the texts "
-                f"in a column 'text' and numbers in others, got {type(documents).__name__}."
-            ) from error
-    if table.index.nlevels > 1:
-        wanted, table = index, table.reorder_levels(["qid", "docno"])
-        table.index = table.index.set_levels([level.astype(str) for level in table.index.levels])
-    else:
-        wanted = index.get_level_values("docno")
-        table = table.set_axis(table.index.astype(str), axis=0)
-    if table.index.has_duplicates:
-        twice = table.index[table.index.duplicated()][0]
-        raise InputError(
-            f"documents must have distinct ids, but {brief(twice)} occurs more than once: leave "
-            "out the copies."
-        )
-    if not table.shape[1]:
-        raise InputError(
-            "documents must have a column of texts or numbers, got only ids: add a column 'text' "
-            "or columns of numbers."
-        )
-    unknown = ~wanted.isin(table.index)
-    if unknown.all():
-        raise InputError(
-            f"documents holds none of the {len(wanted):,} judged documents, such as "
-            f"{brief(index[0][1])}: compare the document ids of documents and qrels."
-        )
-    table = table.reindex(wanted)
-    if unknown.any():
+    ids = index.get_level_values("docno")
+    table, lacks = columns_by_id(documents, ids, "documents", "docno")
+    if lacks.any():
         warn_user(
-            f"documents lacks {unknown.sum():,} of {len(wanted):,} judged documents, such as "
-            f"{brief(index[unknown][0][1])}: their texts count as empty and their numbers as 0.",
+            f"documents lacks {lacks.sum():,} of {len(ids):,} judged documents, such as "
+            f"{brief(ids[lacks][0])}: their texts count as empty and their numbers as 0.",
             DataWarning,
         )
-    texts = {TEXT: table[TEXT].fillna("").astype(str)} if TEXT in table else {}
-    numbers = table.drop(columns=list(texts))
-    try:
-        numbers = numbers.astype(np.float64).fillna(0.0)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"documents must hold texts in the column 'text' and numbers in all others: {error}."
-        ) from error
-    numbers.columns = numbers.columns.map(str)
-    return pd.concat([pd.DataFrame(texts), numbers], axis=1).reset_index(drop=True)
+    return table.fillna("" if TEXT in table else 0.0)

@@ -1,18 +1,19 @@
 """Experiments that measure systems with few labels and compare the results with all labels."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
-from skfilterrank._base.checks import check_number, check_share, check_teams
-from skfilterrank._base.results import Result, counted, interval_text
+from skfilterrank._base.checks import check_number, check_teams
+from skfilterrank._base.results import Result, counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.metaevaluation._judging_strategies import Experiment, ExperimentFacts
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
+# Share of the samples beyond each end of an interval.
+_TAIL = (1 - 0.95) / 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,15 +24,14 @@ class JudgingCurve(ExperimentFacts, Result):
     means: np.ndarray
     tau: np.ndarray
     rmse: np.ndarray
-    confidence_level: float
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each combination of selection, mitigation and share.
 
         Its columns are "selection", "mitigation", "share", "n_labels", "n_samples", "tau" and
         "rmse". "tau" and "rmse" are means over the samples; "tau_low", "tau_high", "rmse_low" and
-        "rmse_high" are quantiles of the samples, NaN for a single sample. A combination without an
-        estimate has 0 samples and NaN.
+        "rmse_high" are the ends of 95 % intervals, quantiles of the samples, NaN for a single
+        sample. A combination without an estimate has 0 samples and NaN.
         """
         keys = [
             (selection, mitigation, share, n_labels)
@@ -42,11 +42,10 @@ class JudgingCurve(ExperimentFacts, Result):
         table = pd.DataFrame(keys, columns=["selection", "mitigation", "share", "n_labels"])
         table["n_samples"] = (~np.isnan(self.tau)).sum(axis=-1).ravel()
         several = table["n_samples"].to_numpy() > 1
-        tail = (1 - self.confidence_level) / 2
         for name in ("tau", "rmse"):
             values = pd.DataFrame(getattr(self, name).reshape(len(table), -1))
             table[name] = values.mean(axis=1)
-            for end, level in (("low", tail), ("high", 1 - tail)):
+            for end, level in (("low", _TAIL), ("high", 1 - _TAIL)):
                 table[f"{name}_{end}"] = values.quantile(level, axis=1).where(several)
         return table
 
@@ -85,7 +84,7 @@ class JudgingCurve(ExperimentFacts, Result):
     def _head(self):
         text = "Kendall's tau and RMSE against all labels"
         if (~np.isnan(self.tau)).sum(axis=-1).max() > 1:
-            text += f", with the {interval_text(self.confidence_level)} over samples in to_frame()"
+            text += ", with the 95 % interval over samples in to_frame()"
         return f"{self._summary()}\n{text}:"
 
     def _table(self):
@@ -108,15 +107,9 @@ def judging_curve(
     documents=None,
     depth: int | None = 100,
     n_samples: int = 10,
-    confidence_level: float = 0.95,
     missing: str = "raise",
-    gains=None,
-    ties: str = "docno",
-    unjudged_label: float | str | None = "warn",
-    predicted: str = "warn",
     random_state=None,
     n_jobs: int | None = None,
-    verbose: int = 0,
 ) -> JudgingCurve:
     """Compare measurements of systems with few labels to measurements with all labels.
 
@@ -127,11 +120,12 @@ def judging_curve(
     Parameters
     ----------
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
-        All judgments, as :func:`skfilterrank.io.align` takes them.
+        All judgments, as :func:`skfilterrank.io.align` takes them. A QrelsIndex says what labels
+        below 0 and labels by machines mean.
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measure : str or callable, default="ap"
-        Name of the measure, such as "ndcg@10".
+        Name of the measure, such as "ndcg@10" or "ndcg(gains=exp2)@10".
     selections : str, list of str, or dict of str to str, selector or callable, \
 default=("pooling", "random")
         Strategies that select the documents to judge. "pooling", "prior", "maxrep", "mtf", "mtc",
@@ -154,26 +148,20 @@ default=("none", "condensed")
         Shares, in (0, 1], of the judged documents of each query that keep their label. The number
         is rounded half up, but is at least 1.
     documents : dict or Series {docno: text}, DataFrame or None, default=None
-        Documents for "maxrep" and "completed". A dict or Series maps document ids to texts. A
-        DataFrame has a column or index level "docno" (and optionally "qid"), texts in a column
-        "text", and numbers in the other columns. If there are texts, the numbers are ignored.
+        Documents for "maxrep" and "completed", as :func:`complete_qrels` takes them: texts by
+        document id, or a table with a column "docno" and texts in a column "text", or numbers in
+        all other columns.
     depth : int or None, default=100
         Selections use only the first `depth` ranks of each run; None uses all.
     n_samples : int, default=10
         Number of samples for strategies that draw documents, random ones and statAP.
-    confidence_level : float, default=0.95
-        Confidence level of the intervals over these samples.
     missing : {"raise", "drop", "empty"}, default="raise"
         Treatment of a judged query that is not in some run, as in :func:`score_systems`.
-    gains, ties, unjudged_label, predicted
-        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
         Source of the random samples; it replaces the `random_state` of strategies that draw
         documents. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
-    verbose : int, default=0
-        1 shows a progress bar.
 
     Returns
     -------
@@ -200,8 +188,6 @@ dtype float64
             Root of the mean squared difference of `means` and `truth` over the systems.
         measure : str
             Name of the measure.
-        confidence_level : float
-            Confidence level of the intervals over samples.
         systems, queries : tuple of str
             Compared systems and queries.
         dropped_queries : tuple of str
@@ -261,9 +247,7 @@ dtype float64
     pooling   none       0.816 1.000 0.146 0.055
               condensed  0.816 1.000 0.167 0.077
     """
-    given = dict(locals())
-    check_share(given.pop("confidence_level"), "confidence_level")
-    experiment = Experiment(**given)
+    experiment = Experiment(**locals())
     means, truth = experiment.run()[0], experiment.truth
     return JudgingCurve(
         **experiment.facts(),
@@ -271,7 +255,6 @@ dtype float64
         means=means,
         tau=np.apply_along_axis(_tau, -1, means, truth),
         rmse=np.sqrt(np.mean((means - truth) ** 2, axis=-1)),
-        confidence_level=float(confidence_level),
     )
 
 
@@ -371,15 +354,9 @@ def leave_teams_out(
     shares=(*SHARES, 1.0),
     documents=None,
     depth: int | None = 100,
-    n_samples: int = 1,
     missing: str = "raise",
-    gains=None,
-    ties: str = "docno",
-    unjudged_label: float | str | None = "warn",
-    predicted: str = "warn",
     random_state=None,
     n_jobs: int | None = None,
-    verbose: int = 0,
 ) -> LeftOutTeams:
     """Measure the bias of a collection against systems that did not contribute to its pool.
 
@@ -406,10 +383,8 @@ def leave_teams_out(
         documents that the other teams return, as in [1]_.
     depth : int or None, default=100
         Documents within the first `depth` ranks of a run are in the pool; None takes all.
-    n_samples : int, default=1
-        Number of samples for strategies that draw documents; results are means over them.
-    missing, gains, ties, unjudged_label, predicted, random_state, n_jobs, verbose
-        Parameters of :func:`judging_curve`.
+    missing, random_state, n_jobs
+        Parameters of :func:`judging_curve`. Strategies that draw documents draw once.
 
     Returns
     -------
@@ -485,7 +460,7 @@ def leave_teams_out(
     """
     given = dict(locals())
     del given["teams"]
-    experiment = Experiment(**given)
+    experiment = Experiment(**given, n_samples=1)
     pool, truth = experiment.pool, experiment.truth
     team_of = {name: name for name in pool.systems}
     if teams is not None:
@@ -497,27 +472,20 @@ def leave_teams_out(
             f"teams must name at least 2 teams, got only {own.iloc[0]!r}: without this team, no "
             "runs are left to select documents."
         )
-    means = experiment.run(left_out)
+    means = experiment.run(left_out)[:, :, :, :, 0]
     bias = means - truth
     sign = -1 if experiment.measure.measure.greater_is_better else 1
     ranks = rankdata(np.round(sign * truth, 12)) - rankdata(np.round(sign * means, 12), axis=-1)
     rank_change = np.where(np.isnan(means), np.nan, ranks)
-    shape = (*means.shape[1:4], len(pool.systems))
-    found: dict[str, Any] = {
-        name: np.full(shape, np.nan) for name in ("bias", "other_bias", "rank_change")
-    }
+    of_system, of_others, of_rank = np.full((3, *means.shape[1:]), np.nan)
     for at, names in enumerate(left_out):
         mine = own.index.isin(names)
-        found["bias"][..., mine] = _over_samples(bias[at][..., mine])
-        found["rank_change"][..., mine] = _over_samples(rank_change[at][..., mine])
-        others = _over_samples(bias[at][..., ~mine]).mean(axis=-1)
-        found["other_bias"][..., mine] = others[..., None]
-    return LeftOutTeams(**experiment.facts(), **found, teams=tuple(own))
-
-
-def _over_samples(values):
-    """Average over the samples (last but one axis) that are not NaN; NaN if all are NaN."""
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0.0).sum(axis=-2)
-    n_known = known.sum(axis=-2)
-    return np.divide(total, n_known, out=np.full(total.shape, np.nan), where=n_known > 0)
+        of_system[..., mine], of_rank[..., mine] = bias[at][..., mine], rank_change[at][..., mine]
+        of_others[..., mine] = bias[at][..., ~mine].mean(axis=-1)[..., None]
+    return LeftOutTeams(
+        **experiment.facts(),
+        bias=of_system,
+        other_bias=of_others,
+        rank_change=of_rank,
+        teams=tuple(own),
+    )

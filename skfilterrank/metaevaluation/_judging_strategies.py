@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._base.checks import as_list, check_choice, check_count, check_each, check_numbers
 from skfilterrank._base.system_pairs import seeds_of
-from skfilterrank._base.words import MISSING, TIES, in_parallel, progress_bar
+from skfilterrank._base.words import MISSING, in_parallel
 from skfilterrank._lists.gains import OwnReading
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measure
@@ -70,16 +70,13 @@ def named(given, name, choices, kinds) -> dict:
     return {str(key): thing for key, thing in things.items()}
 
 
-def read_selections(selections, gains) -> dict[str, Any]:
+def read_selections(selections) -> dict[str, Any]:
     """Return the unfitted strategy or the function of each selection, by its name."""
     found = {}
     for name, thing in named(selections, "selections", _STRATEGIES, "strategy").items():
         if isinstance(thing, str) and thing in _STRATEGIES:
             options: dict = {"oracle": True} if thing == "oracle" else {}
-            strategy = _STRATEGIES[thing](**options)
-            if "gains" in strategy.get_params(deep=False):
-                strategy.set_params(gains=gains)
-            found[name] = strategy
+            found[name] = _STRATEGIES[thing](**options)
         elif isinstance(thing, _KINDS) or (callable(thing) and not isinstance(thing, type | str)):
             found[name] = thing
         else:
@@ -187,12 +184,10 @@ class Mitigations:
         Measure to estimate.
     mitigations : list of str, or dict of str to str, LabelPredictor or callable
         Argument `mitigations` of :func:`judging_curve`.
-    params : dict
-        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     """
 
-    def __init__(self, measure: ParsedMeasure, mitigations, params):
-        self.measure, self.params = measure, params
+    def __init__(self, measure: ParsedMeasure, mitigations):
+        self.measure = measure
         self.measures: dict[str, ParsedMeasure] = {}
         self.predictors: dict[str, Any] = {}
         found = named(mitigations, "mitigations", (*_WORDS, "infap"), "measure or predictor")
@@ -227,7 +222,7 @@ class Mitigations:
 
     def truth(self, pool) -> np.ndarray:
         """Return the mean of each run by all labels, shape (n_runs,)."""
-        return pool.means(pool.labels, {"truth": self.measure}, **self.params)[0]
+        return pool.means(pool.labels, {"truth": self.measure})[0]
 
     def estimate(self, pool, judging, share, rows) -> np.ndarray:
         """Estimate the mean of each run from the labels that `judging` selects at a share.
@@ -250,16 +245,16 @@ class Mitigations:
             if inclusion is not None or "inclusion_probability" not in each.measure.columns
         }
         if wanted:
-            means = pool.means(labels, wanted, inclusion=inclusion, **self.params)
+            means = pool.means(labels, wanted, inclusion=inclusion)
             found |= dict(zip(wanted, means, strict=True))
         if self.bounds:
-            middle = _middle(pool, labels, self.measure, self.params["ties"])
+            middle = _middle(pool, labels, self.measure)
             found |= dict.fromkeys(self.bounds, middle)
         for name, predictor in self.predictors.items():
             table = judging.table.assign(label=labels[rows]).reset_index()
             completed = labels.copy()
             completed[rows] = _completed(predictor, table, name)
-            found[name] = pool.means(completed, {name: self.measure}, **self.params)[0]
+            found[name] = pool.means(completed, {name: self.measure})[0]
         nothing = np.full(len(pool.systems), np.nan)
         return np.stack([found.get(name, nothing) for name in self.names])
 
@@ -276,20 +271,19 @@ def _condensed(measure):
     return measure._replace(measure=(entry.plain or entry).with_reading(own))
 
 
-def _middle(pool, labels, measure, ties):
+def _middle(pool, labels, measure):
     """Return, for each run, the middle between the smallest and the greatest possible mean.
 
-    The bounds are over all gains of hidden labels. Documents without a true label have gain 0.
+    The bounds are over all values of hidden labels. Documents without a true label count as 0.
     """
-    gains = np.where(np.isnan(labels), np.nan, pool.gains)
     bounds = unjudged_bounds(
-        pool.on_lists(gains, 0.0),
+        pool.on_lists(labels, 0.0),
         pool.lists.y_score,
         measure,
         groups=pool.lists.index,
-        ties="stable" if ties == "docno" else ties,
-        low=min(0.0, pool.gains.min()),
-        high=max(1.0, pool.gains.max()),
+        ties="stable",
+        low=min(0.0, pool.labels.min()),
+        high=max(1.0, pool.labels.max()),
     )
     middle = (bounds.least + bounds.most) / 2
     return over_runs(middle, measure.measure, len(pool.systems))
@@ -358,27 +352,22 @@ class Experiment:
         n_samples,
         random_state,
         n_jobs,
-        verbose,
         documents,
-        gains,
-        ties,
-        **reading,
+        depth,
+        missing,
     ):
         self.measure = parse_measure(measure)
-        check_choice(reading["missing"], "missing", MISSING)
-        check_choice(ties, "ties", TIES)
-        self.mitigations = Mitigations(self.measure, mitigations, {"gains": gains, "ties": ties})
-        self.selections = read_selections(selections, gains)
+        check_choice(missing, "missing", MISSING)
+        self.mitigations = Mitigations(self.measure, mitigations)
+        self.selections = read_selections(selections)
         self.shares = np.unique(check_each(shares, "shares", above=0, most=1))
         self.n_samples = check_count(n_samples, "n_samples")
-        check_count(reading["depth"], "depth", or_none=True)
+        check_count(depth, "depth", or_none=True)
         self.seeds = seeds_of(random_state)
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.n_jobs = n_jobs
         self._check_documents(documents)
-        self.pool = JudgedPool.read(
-            qrels, runs, documents=documents, gains=gains, ties=ties, **reading
-        )
-        warn_of_forbidden([self.measure], self.pool.labels, gains)
+        self.pool = JudgedPool.read(qrels, runs, documents=documents, depth=depth, missing=missing)
+        warn_of_forbidden([self.measure], self.pool.labels, None)
         self.truth = self.mitigations.truth(self.pool)
 
     def _check_documents(self, documents):
@@ -445,11 +434,7 @@ class Experiment:
             )
             for at, number, sample in jobs
         )
-        means = in_parallel(calls, self.n_jobs)
-        bar = progress_bar(
-            means, total=len(jobs), unit="selection", verbose=self.verbose, leave=False
-        )
-        for (at, number, sample), each in zip(jobs, bar):
+        for (at, number, sample), each in zip(jobs, in_parallel(calls, self.n_jobs)):
             found[at, number, :, :, sample] = each
         return found
 

@@ -11,7 +11,12 @@ from joblib import delayed
 from skfilterrank._base.checks import check_choice, check_count, check_each, check_number
 from skfilterrank._base.results import Result, counted
 from skfilterrank._base.system_pairs import seeds_of
-from skfilterrank._base.words import collecting_warnings, in_parallel, progress_bar, repeat_warnings
+from skfilterrank._base.words import (
+    MISSING,
+    collecting_warnings,
+    in_parallel,
+    repeat_warnings,
+)
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
@@ -99,13 +104,8 @@ def label_degradation(
     n_samples: int = 10,
     missing: str = "raise",
     tolerance: float = 0.0,
-    gains=None,
-    ties: str = "docno",
-    precision: str = "double",
-    unjudged: str = "zero",
     random_state=None,
     n_jobs: int | None = None,
-    verbose: int = 0,
     **options,
 ) -> LabelDegradation:
     """Remove labels of relevant documents and compute how measures change: ties and agreement.
@@ -136,14 +136,13 @@ def label_degradation(
         :func:`score_systems`.
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
-    gains, ties, precision, unjudged, **options
-        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
         Source of the random samples. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
-    verbose : int, default=0
-        1 shows a progress bar.
+    **options
+        Parameters of :func:`skfilterrank.metrics.evaluate_runs` that say how lists are measured,
+        such as `gains`, `ties`, `unjudged` and `n_items`.
 
     Returns
     -------
@@ -231,50 +230,41 @@ def label_degradation(
     # Every result has the share 0, for which no label is removed.
     shares = np.union1d(0.0, check_each(shares, "shares", least=0, most=1))
     check_choice(sampling, "sampling", SAMPLING)
-    check_choice(missing, "missing", ("raise", "drop", "empty"))
+    check_choice(missing, "missing", MISSING)
     n_samples = check_count(n_samples, "n_samples")
     tolerance = check_number(tolerance, "tolerance", least=0)
     named = named_runs(runs, least=2)
+    gains, ties = options.get("gains"), options.get("ties", "docno")
     index = QrelsIndex.of(qrels, gains=gains, measures=wanted.values())
     if index.is_sample:
         refuse_sample()
     warn_of_forbidden(wanted.values(), index.labels, gains)
-    evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, "n_jobs": n_jobs, **options}
-    n_steps = len(named) + 1 + n_samples * (len(shares) - 1)
-    with progress_bar(total=n_steps, unit="step", verbose=verbose, leave=False) as bar:
-        jobs = (
-            delayed(collecting_warnings(_prepare))(
-                name, *for_any_process(run), index, precision, ties, gains
-            )
-            for name, run in named.items()
-        )
-        prepared = {}
-        for name, (each, said) in zip(named, in_parallel(jobs, n_jobs)):
-            repeat_warnings(said)
-            prepared[name] = each
-            bar.update()
-        labels = _Labels.of(list(prepared.values()), index.queries, missing)
+    jobs = (
+        delayed(collecting_warnings(_prepare))(name, *for_any_process(run), index, ties, gains)
+        for name, run in named.items()
+    )
+    prepared = {}
+    for name, (each, said) in zip(named, in_parallel(jobs, n_jobs)):
+        repeat_warnings(said)
+        prepared[name] = each
+    labels = _Labels.of(list(prepared.values()), index.queries, missing)
 
-        def values_without(removed):
-            """Measure all runs without the labels of the relevant documents `removed`.
+    def values_without(removed):
+        """Return oriented values by each measure without the labels of documents `removed`."""
+        less = {name: each.without(removed) for name, each in prepared.items()}
+        scores = score_systems(None, less, wanted, missing="empty", n_jobs=n_jobs, **options)
+        return [each.select(queries=labels.queries).oriented for each in scores.values()]
 
-            Returns one array of oriented values (greater is better) for each measure.
-            """
-            less = {name: each.without(removed) for name, each in prepared.items()}
-            scores = score_systems(None, less, wanted, missing="empty", **evaluating)
-            bar.update()
-            return [each.select(queries=labels.queries).oriented for each in scores.values()]
-
-        full = values_without([])
-        statistics = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
-        statistics[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
-        n_removed = labels.n_removed(shares)
-        rng = np.random.default_rng(seeds_of(random_state))
-        for sample in range(n_samples):
-            places = labels.draw(rng, sampling)
-            for at, counts in enumerate(n_removed[1:], 1):
-                values = values_without(np.flatnonzero(places < counts[labels.codes]))
-                statistics[:, :, at, sample] = _statistics(values, full, tolerance)
+    full = values_without([])
+    statistics = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
+    statistics[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
+    n_removed = labels.n_removed(shares)
+    rng = np.random.default_rng(seeds_of(random_state))
+    for sample in range(n_samples):
+        places = labels.draw(rng, sampling)
+        for at, counts in enumerate(n_removed[1:], 1):
+            values = values_without(np.flatnonzero(places < counts[labels.codes]))
+            statistics[:, :, at, sample] = _statistics(values, full, tolerance)
     return LabelDegradation(
         measures=tuple(wanted),
         shares=shares,
@@ -372,10 +362,10 @@ class _Labels:
         return places
 
 
-def _prepare(name, path, run, index, precision, ties, gains):
+def _prepare(name, path, run, index, ties, gains):
     """Align a run with the judgments and find the rows of its relevant documents."""
     with errors_of(name, path, run):
-        aligned = align(index, run, precision=precision, ties=ties)
+        aligned = align(index, run, ties=ties)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
     groups, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, groups))

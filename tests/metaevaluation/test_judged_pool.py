@@ -20,8 +20,8 @@ def test_topics_that_runs_lack():
     assert "q2" not in found.queries
 
 
-def test_documents_by_topic_and_numbers():
-    table = QRELS[["qid", "docno"]].assign(signal=QRELS["label"])
+def test_documents_of_numbers():
+    table = QRELS.groupby("docno", as_index=False)["label"].mean()
     found = curve(
         documents=table,
         selections=["maxrep", "random"],
@@ -29,7 +29,7 @@ def test_documents_by_topic_and_numbers():
         shares=[0.1, 0.5],
         n_samples=2,
     )
-    assert np.nanmean(found.tau[1, 0, -1]) > 0.9
+    assert np.nanmean(found.tau[1, 0, -1]) > 0.8
     with pytest.warns(DataWarning, match="documents lacks 56 of 112 judged documents,"):
         curve(documents=table[:56], selections="random", mitigations="completed", n_samples=1)
 

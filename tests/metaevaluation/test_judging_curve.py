@@ -29,14 +29,12 @@ def test_tau_of_ties_by_hand():
 
 
 def test_intervals_are_quantiles_of_the_samples():
-    found = curve(
-        selections=["random", "pooling"], mitigations="none", shares=0.2, confidence_level=0.5
-    )
+    found = curve(selections=["random", "pooling"], mitigations="none", shares=0.2)
     table = found.to_frame()
-    low, high = np.quantile(found.tau[0, 0, 0], [0.25, 0.75])
+    low, high = np.quantile(found.tau[0, 0, 0], [0.025, 0.975])
     assert table.loc[0, ["tau_low", "tau_high"]].tolist() == pytest.approx([low, high])
     assert table.loc[1, ["tau_low", "rmse_high"]].isna().all()
-    assert "50 % interval" in str(found)
+    assert "95 % interval" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +48,10 @@ def test_intervals_are_quantiles_of_the_samples():
         ({"mitigations": "nothing"}, "mitigations must hold 'none', 'condensed'"),
         ({"shares": 0}, "shares must be a finite number above 0 and up to 1, got 0"),
         ({"shares": []}, "shares is empty"),
-        ({"documents": {"x": "text"}}, "documents holds none of the 112 judged"),
+        ({"documents": {"x": "text"}}, "documents has nothing for docno of the runs"),
         (
             {"documents": pd.Series({"d01": "a"}).repeat(2)},
-            "must have distinct ids, but 'd01' occurs",
+            "documents holds 'd01' twice",
         ),
         (
             {"selections": {"f": lambda table: table["prior"] * np.nan}},

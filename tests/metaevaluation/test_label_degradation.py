@@ -301,12 +301,3 @@ def test_one_run():
     runs = make_runs(qrels, n_runs=1)
     with pytest.raises(ValueError, match="runs must hold at least 2 runs"):
         label_degradation(qrels, runs, "ap", random_state=0)
-
-
-def test_progress_is_shown_when_asked(capsys):
-    qrels = make_qrels(n_topics=2, n_documents=8)
-    runs = make_runs(qrels, n_runs=2, depth=5)
-    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2, random_state=0)
-    assert capsys.readouterr().err == ""
-    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2, verbose=1, random_state=0)
-    assert "%" in capsys.readouterr().err

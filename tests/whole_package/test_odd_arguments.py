@@ -125,7 +125,6 @@ def test_odd_arguments(path):
         ("io.align", "qrels", "polars texts"),
         ("judgments.complete_qrels", "qrels", "None"),
         ("metrics.unjudged_bounds", "y_score", "None"),
-        ("metaevaluation.judging_curve", "unjudged_label", "pd.NA"),
         ("metaevaluation.label_degradation", "qrels", "Arrow"),
         ("metaevaluation.label_degradation", "shares", "durations"),
         ("ranking.fuse_runs", "method", "generator"),
