@@ -67,7 +67,7 @@ def orientation(kind):
     counts = np.array([1, 2, 3, 5, 8, 11, 15])
     columns = {name: metric_orientation(name, 10**5, counts, kind=kind) for name in ORIENTED}
     columns["tse, nDCG's exposure"] = metric_orientation(
-        "tse", 10**5, counts, kind=kind, exposure="ndcg"
+        "tse(exposure=ndcg)", 10**5, counts, kind=kind
     )
     rows = [
         [count, *(f"{values[i]:.4f}" for values in columns.values())]

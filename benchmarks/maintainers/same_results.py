@@ -2149,7 +2149,11 @@ def metaevaluation(book):
     book.note(
         "leave_teams_out",
         lambda: m.leave_teams_out(
-            qrels, runs, teams=teams, shares=[0.2, 1.0], selections=["pooling", "mtf"],
+            qrels,
+            runs,
+            teams=teams,
+            shares=[0.2, 1.0],
+            selections=["pooling", "mtf"],
             random_state=0,
         ),
         **attributes("truth", "bias", "other_bias", "rank_change"),

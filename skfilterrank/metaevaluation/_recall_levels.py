@@ -14,7 +14,6 @@ from skfilterrank._base.checks import (
     check_choice,
     check_count,
     check_counts,
-    check_share,
 )
 from skfilterrank._lists.additive import RowFacts
 from skfilterrank._lists.measure import Measure, ParsedMeasure
@@ -33,9 +32,6 @@ _TOP_HEAVY = ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall")
 def recall_level_metric(
     positions: ArrayLike,
     measure: str | Callable = "ap",
-    *,
-    exposure: str | Callable = "ap",
-    persistence: float = 0.8,
 ) -> float | np.ndarray:
     """Compute the value of a measure from the positions of the relevant items.
 
@@ -46,16 +42,11 @@ def recall_level_metric(
         that were not retrieved also need a position, usually at the end of the corpus.
     measure : str or callable, default="ap"
         Name of a measure, with optional cut-off and options. Higher values must be better, and the
-        measure must be a sum over the relevant items. Examples are "ap", "ndcg", "rbp", "tse",
-        "rr", "r_precision", "recall@1000", "success@10" and "lexirecall(scale=share,n_items=1000)".
-        A callable takes a float64 array of positions of shape (n_rankings, n_relevant), ascending
-        in each row, and returns one number for each ranking.
-    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse" only: the exposure of the measure with this name. A
-        callable takes an array of positions and returns an array of the same shape.
-    persistence : float, default=0.8
-        Probability that a user continues to the next position, in (0, 1), for "rbp" as measure or
-        exposure.
+        measure must be a sum over the relevant items. Examples are "ap", "ndcg", "rr",
+        "rbp(persistence=0.9)", "tse(exposure=ndcg)", "r_precision", "recall@1000", "success@10" and
+        "lexirecall(scale=share,n_items=1000)". A callable takes a float64 array of positions of
+        shape (n_rankings, n_relevant), ascending in each row, and returns one number for each
+        ranking.
 
     Returns
     -------
@@ -65,9 +56,8 @@ def recall_level_metric(
     Raises
     ------
     ValueError
-        If `positions` are not distinct whole numbers from 1, if `measure` or `exposure` is unknown
-        or does not return one finite number for each ranking or position, or if `persistence` is
-        out of range.
+        If `positions` are not distinct whole numbers from 1, or if `measure` is unknown, has bad
+        options, or does not return one finite number for each ranking.
 
     See Also
     --------
@@ -87,7 +77,7 @@ def recall_level_metric(
     "ndcg"        1 / log2(p + 1)             1 / (sum of e(1), ..., e(m))
     "rbp"         (1 - g) * g ** (p - 1)      1
     "rr"          1 / p                       1 if i = 1, else 0
-    "tse"         `exposure`                  1 if i = m, else 0
+    "tse"         of its option `exposure`    1 if i = m, else 0
     "recall@k"    1 if p <= k, else 0         1 / m
     "r_precision" 1 if p <= m, else 0         1 / m
     ============= =========================== ==============================
@@ -112,8 +102,7 @@ def recall_level_metric(
     array([0.5, 0.5])
     """
     checked = check_positions(positions)
-    values = resolve_measure(measure, exposure=exposure, persistence=persistence)(checked)
-    return as_given(values, positions)
+    return as_given(resolve_measure(measure)(checked), positions)
 
 
 class PositionFacts(RowFacts):
@@ -129,18 +118,15 @@ class PositionFacts(RowFacts):
         return self.in_top(lambda place, level, query: worth(place))
 
 
-def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
+def resolve_measure(measure) -> Values:
     """Return the measure as a function of positions.
 
     The function takes positions of shape (n_rankings, n_relevant), ascending in each row, and
     returns values of shape (n_rankings,). Raises if the measure is no sum over relevant items.
     """
-    shared = {"exposure": exposure, "persistence": check_share(persistence, "persistence")}
     if _is_users(measure):
         return partial(_checked_values, function=measure, name=measure)
     parsed = parse_measure(measure)
-    shared = {name: value for name, value in shared.items() if name in parsed.measure.options}
-    parsed = parsed._replace(options=shared | parsed.options)
 
     @cache
     def form_of(n_relevant, n_others=0):
@@ -156,12 +142,6 @@ def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
         return _sums(positions, form_of(positions.shape[1]))
 
     return partial(_checked_values, function=sums, name=parsed.text)
-
-
-def name_of_top_heavy(measure) -> str | None:
-    """Return the measure's name if it is known to be top-heavy, else None."""
-    name = None if _is_users(measure) else parse_measure(measure).measure.name
-    return name if name in _TOP_HEAVY else None
 
 
 def _is_users(measure):
@@ -247,8 +227,6 @@ def metric_orientation(
     n_relevant: int | ArrayLike,
     *,
     kind: str = "recall",
-    exposure: str | Callable = "ap",
-    persistence: float = 0.8,
 ) -> float | np.ndarray:
     """Compute how much a measure falls when the last (or first) relevant item moves down.
 
@@ -267,10 +245,6 @@ def metric_orientation(
         "recall": all relevant items are on top, and the last of them moves from position m to
         position n. "precision": one relevant item is first and the others are at the bottom, and
         the first moves from position 1 to position ``n - m + 1``, just above the others.
-    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse" only, as in :func:`recall_level_metric`.
-    persistence : float, default=0.8
-        Probability that a user continues to the next position, in (0, 1), for "rbp".
 
     Returns
     -------
@@ -317,7 +291,7 @@ def metric_orientation(
     check_choice(kind, "kind", ("recall", "precision"))
     n_items = check_count(n_items, "n_items")
     counts = check_counts(n_relevant, "n_relevant", most=n_items)
-    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
+    values = resolve_measure(measure)
     moves = _first_moves if kind == "precision" else _last_moves
     before_and_after = np.array([values(moves(n_items, count)) for count in counts])
     fall = before_and_after[:, 0] - before_and_after[:, 1]
@@ -469,7 +443,7 @@ _PROBABILITIES = {
 
 
 # 20 items have a million subsets, which take half a second. Each further item doubles the time.
-MOST_ENUMERATED = 20
+_MOST_ENUMERATED = 20
 _MOST_CELLS = 2**22
 
 
@@ -478,15 +452,13 @@ def worst_case_searcher(
     measure: str | Callable = "ap",
     *,
     order: str = "fixed",
-    exposure: str | Callable = "ap",
-    persistence: float = 0.8,
-    method: str = "auto",
 ) -> float | np.ndarray:
     """Compute the smallest value of a ranking over all searchers who want some relevant items.
 
     Each non-empty set of the m relevant items may be what a searcher wants, so there are ``2 ** m -
     1`` searchers. For "ap", "ndcg", "rbp", "tse", "rr", "r_precision" and "recall@k", the worst-off
-    searcher wants only the relevant item that is ranked last, if exposure falls with the position.
+    searcher wants only the relevant item that is ranked last. For other measures all searchers are
+    tried, of at most 20 relevant items.
     If the relevant items are shuffled for each request, every item is sometimes first, so a
     searcher who wants only one item can expect a higher value.
 
@@ -499,14 +471,6 @@ def worst_case_searcher(
     order : {"fixed", "random"}, default="fixed"
         With "fixed", an item stands at one position. With "random", the relevant items are shuffled
         among `positions` for each request, and the value of a searcher is the mean over all orders.
-    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse" only, as in :func:`recall_level_metric`.
-    persistence : float, default=0.8
-        Probability that a user continues to the next position, in (0, 1), for "rbp".
-    method : {"auto", "enumerate"}, default="auto"
-        "auto" considers only searchers who want one item for the measures named above, and all
-        searchers for other measures. "enumerate" always considers all searchers. At most 20
-        relevant items can be enumerated.
 
     Returns
     -------
@@ -517,7 +481,7 @@ def worst_case_searcher(
     ------
     ValueError
         In the same cases as :func:`recall_level_metric`, and if there are more than 20 relevant
-        items to enumerate.
+        items, and all searchers are to be tried.
 
     See Also
     --------
@@ -532,8 +496,7 @@ def worst_case_searcher(
     "recall@k" and "r_precision" are not top-heavy by definition 2.1, because their exposure is
     flat, but the same searcher is worst off. The worst case of "recall@k" is 1 if ``p_m <= k``,
     else 0. The worst case of "r_precision" is 0, because a searcher who wants one item looks at one
-    position only; it is 1 if the only relevant item is first. For a callable that is top-heavy,
-    avoid the enumeration with ``recall_level_metric(positions, "tse", exposure=its_exposure)``.
+    position only; it is 1 if the only relevant item is first.
 
     The paper also considers providers who own some of the items (equation 6). The value of a
     ranking for a provider is the sum of the exposures of these items. If exposure is positive and
@@ -581,26 +544,16 @@ def worst_case_searcher(
     0.1
     """
     check_choice(order, "order", ("fixed", "random"))
-    check_choice(method, "method", ("auto", "enumerate"))
-    checked = check_positions(positions)
-    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
-    worst = _closed_form(checked, values, order, measure) if method == "auto" else None
-    if worst is None:
+    checked, values = check_positions(positions), resolve_measure(measure)
+    name = None if _is_users(measure) else parse_measure(measure).measure.name
+    if name in _TOP_HEAVY:
+        # Exposure falls with the position: the worst-off searcher wants a single item.
+        alone = values(checked.reshape(-1, 1)).reshape(checked.shape)
+        is_mean = order == "random" and name != "tse"
+        worst = alone.mean(axis=1) if is_mean else alone.min(axis=1)
+    else:
         worst = _least_over_subsets(checked, values, means=order == "random")
     return as_given(worst, positions)
-
-
-def _closed_form(positions, values, order, measure):
-    """Compute the least value from those to who wants one item; None where they do not give it."""
-    name = name_of_top_heavy(measure)
-    if name is None:
-        return None
-    alone = values(positions.reshape(-1, 1)).reshape(positions.shape)
-    if order == "random" and name != "tse":
-        return alone.mean(axis=1)
-    # Under a random order an exposure that rises makes a searcher of some items the worst-off.
-    is_falling = order == "fixed" or (np.diff(alone, axis=1) <= 0).all()
-    return alone.min(axis=1) if is_falling else None
 
 
 def _least_over_subsets(positions, values, means):
@@ -619,11 +572,10 @@ def _least_over_subsets(positions, values, means):
 
 def _subsets(n_relevant):
     """Yield, for each size, all subsets of 0 to n_relevant - 1 as an array (n_subsets, size)."""
-    if n_relevant > MOST_ENUMERATED:
+    if n_relevant > _MOST_ENUMERATED:
         raise InputError(
-            f"at most {MOST_ENUMERATED} relevant items can be enumerated for this measure, got "
-            f"{n_relevant}: use fewer relevant items, or a measure such as 'ap' with "
-            "method='auto'."
+            f"at most {_MOST_ENUMERATED} relevant items can be enumerated for this measure, got "
+            f"{n_relevant}: use fewer relevant items, or a measure such as 'ap'."
         )
     masks = np.arange(1, 2**n_relevant, dtype=np.uint32)
     sizes = np.bitwise_count(masks)

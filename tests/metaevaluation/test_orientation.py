@@ -85,7 +85,7 @@ def test_total_search_efficiency(figure_3):
     np.testing.assert_array_equal(figure_3["precision"]["tse"][1:], 0)
     # With AP's exposure it is AP's own recall orientation.
     np.testing.assert_allclose(figure_3["recall"]["tse"], figure_3["recall"]["ap"], rtol=1e-10)
-    with_ndcg = metric_orientation("tse", 10**5, COUNTS, exposure="ndcg")
+    with_ndcg = metric_orientation("tse(exposure=ndcg)", 10**5, COUNTS)
     assert (with_ndcg[1:] > figure_3["recall"]["recall@1000"][1:]).all()
 
 

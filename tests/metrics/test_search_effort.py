@@ -123,7 +123,7 @@ def test_worst_served_searcher(exposure):
         y_score, y_true = rng.permutation(12), rng.permutation([1] * 5 + [0] * 7)
         positions = np.flatnonzero(y_true[np.argsort(-y_score)]) + 1
         actual = measure(total_search_efficiency_score, y_true, y_score, exposure=exposure)
-        assert actual == pytest.approx(recall_level_metric(positions, "tse", exposure=exposure))
+        assert actual == pytest.approx(recall_level_metric(positions, f"tse(exposure={exposure})"))
         assert actual == pytest.approx(worst_case_searcher(positions, exposure))
 
 
