@@ -56,6 +56,7 @@ def monitor(
     """
     import numpy as np
 
+    from skfilterrank._base.words import PEOPLE, warn_user
     from skfilterrank._files.files import locked
     from skfilterrank.cli import _inputs
     from skfilterrank.cli import threshold as of_runs
@@ -94,11 +95,16 @@ def monitor(
         shown = fitted.predict(y_score, groups=groups)
     # Hidden rows have the score -inf.
     judges = of_runs.judges_of(index, aligned, len(y_true))
-    more = {"groups": groups, "judged_by": judges, "threshold": -np.inf}
+    if judges is not None and (n := int(((judges != PEOPLE) & ~np.isnan(y_true)).sum())):
+        warn_user(
+            f"machines gave {n:,} of these labels: the rates and alarms are those of such labels, "
+            "which may be far from those of people.",
+            DataWarning,
+        )
     with locked(state):
         watch = _resumed(fitted, saved, state)
         n_before = _n_counted(watch.status)
-        status = watch.update(y_true, shown, **more)
+        status = watch.update(y_true, shown, groups=groups, threshold=-np.inf)
         section = output.frame_section(status.rates.rename_axis("rate"))
         section = section._replace(rows=[], head=output.in_options(str(status)))
         # Queries in the state cannot be counted again, so it is written last, after everything

@@ -12,7 +12,7 @@ from skfilterrank._base.results import Result, counted, plural
 from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.measure_names import known_measure
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._counted import said_left_out
 from skfilterrank.thresholds._two_scores import rule_in_words
 
@@ -222,8 +222,8 @@ class RiskCertificate(Result):
         """
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
-    def to_html(self, *, path=None, monitor=None, notes=None) -> str | None:
-        """Make a printable page: the certificate, its conditions, its limits and its state.
+    def to_html(self, *, path=None, notes=None) -> str | None:
+        """Make a printable page: the certificate, its conditions and its limits.
 
         The page is one file without scripts or external resources. It fits one sheet of A4 unless
         there are many risks or notes.
@@ -233,9 +233,6 @@ class RiskCertificate(Result):
         path : str, path-like or None, default=None
             File to write; an older file is replaced once the new one is whole. None returns the
             page.
-        monitor : RiskMonitor or None, default=None
-            Monitor of the same risks, whose state the page shows. If it was made from a threshold,
-            this must be the threshold of the certificate.
         notes : dict of str to str or None, default=None
             More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. If no name
             begins with "Dates" or "Segment", the page says "not stated".
@@ -250,8 +247,7 @@ class RiskCertificate(Result):
         MissingPackageError
             If jinja2 is not installed.
         ValueError
-            If the monitor watches other risks, levels or thresholds, or notes are not texts by
-            name.
+            If notes are not texts by name.
         OSError
             If the file cannot be written.
 
@@ -266,7 +262,7 @@ class RiskCertificate(Result):
         >>> re.findall("<h2>(.*)</h2>", page)[:3]
         ['Data and conditions', 'What it does not cover', 'How it was made']
         """
-        return _card_of(self, path, monitor, notes)
+        return _card_of(self, path, notes)
 
     @property
     def digest(self) -> str:
@@ -477,7 +473,7 @@ def rate_in_words(risk: str, k, among: str = "all") -> str:
     return words.format(top=top, queries=queries)
 
 
-def _card_of(certificate, path, monitor, notes) -> str | None:
+def _card_of(certificate, path, notes) -> str | None:
     """Make the page of a certificate; write it to a path, if any, or return it."""
     from skfilterrank._base import VERSION
     from skfilterrank._files.pages import render_page
@@ -488,8 +484,6 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
         {
             "it": certificate,
             "notes": _with_what_is_asked(notes),
-            "monitor": None if monitor is None else _status_of(monitor, certificate),
-            "is_of_threshold": monitor is not None and monitor._threshold.certificate is not None,
             "method": f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}",
             "version": VERSION,
             "today": datetime.now(UTC).date().isoformat(),
@@ -522,24 +516,3 @@ def _with_what_is_asked(notes) -> dict[str, str]:
         if not any(each.startswith(name[:4].casefold()) for each in given)
     }
     return {**notes, **asked}
-
-
-def _status_of(monitor, certificate):
-    """Return the status of a monitor; raise if it watches other risks than the certificate."""
-    levels = {name: risk.max_risk for name, risk in certificate.risks.items()}
-    if monitor.levels != levels:
-        raise InputError(
-            f"monitor watches {brief_list(list(monitor.levels.items()))}, but the certificate is "
-            f"about {brief_list(list(levels.items()))}. Pass a monitor of the same risks."
-        )
-    if monitor.among != certificate.among:
-        raise InputError(
-            f"monitor counts {monitor.among} queries, and the certificate {certificate.among} "
-            f"ones. Give RiskMonitor(risks, among={certificate.among!r})."
-        )
-    if not monitor._threshold.may_have(certificate):
-        raise InputError(
-            "monitor watches another threshold than that of the certificate, though of the same "
-            "risks. Give the monitor that RiskMonitor(threshold) made of this threshold."
-        )
-    return monitor.status

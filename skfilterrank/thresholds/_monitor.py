@@ -5,18 +5,15 @@ from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype
 from sklearn.base import BaseEstimator
 
 from skfilterrank._base.checks import (
-    as_column,
     check_choice,
     check_count,
     check_level_scores,
     check_share,
 )
 from skfilterrank._base.results import plural
-from skfilterrank._base.words import is_of_machine
 from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path, locked
 from skfilterrank._lists.gains import Gains, check_gains
@@ -37,7 +34,7 @@ from skfilterrank.thresholds._watched import (
 )
 
 _CONFIDENCE = 0.95
-_FORMAT = "skfilterrank monitor 6"
+_FORMAT = "skfilterrank monitor 7"
 _PARAMETERS = ("confidence_level", "queries_per_false_alarm", "among")
 
 
@@ -73,9 +70,8 @@ class RiskMonitor:
         The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, a text
         about what to do after an alarm; and the table `rates` with a row for each risk and the
         columns "max_risk", "k", "among", "n_queries", "n_left_out" (queries whose loss is unknown),
-        "observed", "lower" and "upper" (an interval that holds at all times at once), "evidence",
-        "alarm_at" (the number of queries at the alarm, or NaN) and "n_machine" (the number of
-        labels by machines).
+        "observed", "lower" and "upper" (an interval that holds at all times at once), "evidence"
+        and "alarm_at" (the number of queries at the alarm, or NaN).
     levels : dict of str to float
         Level of each risk, by its name.
 
@@ -189,7 +185,7 @@ class RiskMonitor:
             if confidence_level is None:
                 confidence_level = certificate.confidence_level
             self._unit = certificate.facts["unit"]
-            self._threshold = WatchedThreshold.of(threshold, certificate)
+            self._threshold = WatchedThreshold.of(threshold)
         if confidence_level is None:
             confidence_level = _CONFIDENCE
         self.gains = gains
@@ -201,7 +197,6 @@ class RiskMonitor:
         self._watched = [WatchedRisk(risk) for risk in read_risks(risks, self.among)]
         self._seen: set[str] = set()
         self._seen_clusters: set[str] = set()
-        self._n_machine = 0
         self._drawn = DrawnSoFar()
 
     @property
@@ -237,7 +232,6 @@ class RiskMonitor:
         groups=None,
         threshold: float | None = None,
         clusters=None,
-        judged_by=None,
     ) -> RiskStatus:
         """Count new judged queries.
 
@@ -263,9 +257,6 @@ class RiskMonitor:
             :meth:`CertifiedThreshold.fit`. Each cluster counts once, with the mean loss of its
             queries. All of its queries must come in one update. Needed if the certificate of the
             threshold, or an earlier update, counts clusters.
-        judged_by : array-like of shape (n_rows,), default=None
-            Source of each label: "people"; any other text is the name of a machine.
-            The status and the file state the number of labels by machines. None means people.
 
         Returns
         -------
@@ -282,22 +273,18 @@ class RiskMonitor:
 
         Examples
         --------
-        Three sessions of two queries each; a language model judged the last one:
+        Three sessions of two queries each:
 
         >>> from skfilterrank.thresholds import RiskMonitor
         >>> monitor = RiskMonitor({"any_forbidden": 0.1})
-        >>> session, judge = [1, 1, 2, 2, 3, 3], ["people"] * 4 + ["llm"] * 2
-        >>> given = {"groups": range(6), "clusters": session, "judged_by": judge}
+        >>> given = {"groups": range(6), "clusters": [1, 1, 2, 2, 3, 3]}
         >>> monitor.update([1, 1, 1, -1, 1, 1], [0.9] * 6, **given)
-        <RiskStatus: no alarm after 3 clusters, for labels of machines>
+        <RiskStatus: no alarm after 3 clusters>
         """
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
-        check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
+        check_one_order(y_true=y_true, clusters=clusters)
         lists = lists.replace(scores=check_level_scores(y_score))
         lists = self._threshold.hidden(lists, threshold)
-        is_of_machine = _machine_labels(judged_by, lists.gains)
-        if all(watched.risk.reads == "none" for watched in self._watched):
-            is_of_machine = np.zeros(len(lists.gains), dtype=bool)
         ids = [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
@@ -335,7 +322,6 @@ class RiskMonitor:
         self._seen.update(id for id, has_counted in zip(ids, is_seen) if has_counted)
         self._seen_clusters.update(names)
         self._watched, self._unit = news, units.name if names else self._unit
-        self._n_machine += int(np.count_nonzero(is_of_machine))
         return self.status
 
     def _units_of(self, clusters, lists, is_seen):
@@ -381,7 +367,6 @@ class RiskMonitor:
         """The state so far."""
         rows = {watched.risk.name: watched.summary(self._error) for watched in self._watched}
         rates = pd.DataFrame.from_dict(rows, orient="index")
-        rates["n_machine"] = self._n_machine
         return RiskStatus(rates, self.confidence_level, self.queries_per_false_alarm, self._unit)
 
     def reset(self) -> None:
@@ -402,7 +387,6 @@ class RiskMonitor:
         <RiskStatus: no alarm after 0 queries>
         """
         self._watched = [WatchedRisk(each.risk) for each in self._watched]
-        self._n_machine = 0
         self._drawn = DrawnSoFar()
 
     def save(self, path) -> None:
@@ -437,9 +421,7 @@ class RiskMonitor:
             "among": self.among,
             "risks": [watched.state() for watched in self._watched],
             "threshold": self._threshold.checksum,
-            "certificate": self._threshold.certificate,
             "queries": sorted(self._seen),
-            "n_machine": self._n_machine,
             "unit": self._unit,
             "clusters": sorted(self._seen_clusters),
             "hides": self._threshold.hides,
@@ -489,20 +471,6 @@ class RiskMonitor:
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
 
 
-def _machine_labels(judged_by, gains) -> np.ndarray:
-    """Return a mask of the rows labelled by a machine."""
-    if judged_by is None:
-        return np.zeros(len(gains), dtype=bool)
-    judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
-    if len(judges) != len(gains):
-        raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
-    if (kind := infer_dtype(judges)) not in ("string", "empty"):
-        raise InputError(
-            f"judged_by must hold texts, 'people' or the name of a machine; got {kind}."
-        )
-    return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
-
-
 def _id_text(query_id) -> str:
     """Return a query id as text; equal numbers or dates of any type give the same text."""
     if isinstance(query_id, np.datetime64 | date):
@@ -529,8 +497,8 @@ def _from_json(content):
     hides = content["hides"]
     if hides is not None:
         hides = hides | {"level": float(hides["level"])}
-    monitor._threshold = WatchedThreshold(content["threshold"], content["certificate"], hides)
-    monitor._n_machine, monitor._unit = content["n_machine"], content["unit"]
+    monitor._threshold = WatchedThreshold(content["threshold"], hides)
+    monitor._unit = content["unit"]
     monitor._seen_clusters = set(content["clusters"])
     monitor._drawn = DrawnSoFar(**content["drawn"])
     return monitor, states.checksum_of(content)

@@ -18,7 +18,6 @@ from skfilterrank._lists.prefixes import places
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import (
     RiskCertificate,
-    certificate_checksum,
     rate_in_words,
 )
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
@@ -158,10 +157,8 @@ class RiskStatus(Result):
         "n_queries", the number of queries that counted; "n_left_out", that of queries whose loss is
         unknown, since nothing is judged of what they show; "observed", their mean loss; "lower" and
         "upper", a confidence interval that holds at all times at once; "evidence", the highest test
-        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
-        "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
-        not 0, the rates and the certificate are about such labels. With clusters, numbers of
-        queries are numbers of clusters.
+        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm. With
+        clusters, numbers of queries are numbers of clusters.
     confidence_level : float
         Probability that an interval contains the risk at all times.
     queries_per_false_alarm : int
@@ -203,18 +200,13 @@ class RiskStatus(Result):
         """Return the table of risks."""
         return self.rates
 
-    @property
-    def _n_machine(self):
-        return int(self.rates["n_machine"].max())
-
     def _count(self, number):
         """Return a number of units in words."""
         return counted(int(number), self.unit or "query")
 
     def _summary(self):
         most = self._count(self.rates["n_queries"].max())
-        machines = ", for labels of machines" if self._n_machine else ""
-        return f"{'alarm' if self.alarm else 'no alarm'} after {most}{machines}"
+        return f"{'alarm' if self.alarm else 'no alarm'} after {most}"
 
     def _head(self):
         lines = []
@@ -247,11 +239,6 @@ class RiskStatus(Result):
                 f" {counted(n_left_out, 'query')} without labels are left out: the others must be "
                 "like a random draw of all."
             )
-        if self._n_machine:
-            text += (
-                f" Machines gave {counted(self._n_machine, 'label')} of these queries: the rates "
-                "and the certificate are those of such labels, and not of people's."
-            )
         return f"{text} {self.bound_in_words} {self.advice}".rstrip()
 
     def _table(self) -> None:
@@ -264,28 +251,23 @@ class WatchedThreshold:
 
     Attributes
     ----------
-    checksum, certificate : str or None
-        Checksums of the threshold and of its certificate; None without a threshold.
+    checksum : str or None
+        Checksum of the threshold; None without one.
     hides : dict or None
         "level" and "max_shown" of the score; None without a threshold, or if it hides by more.
     """
 
     checksum: str | None = None
-    certificate: str | None = None
     hides: dict | None = None
 
     @classmethod
-    def of(cls, threshold: BaseThreshold, certificate: RiskCertificate) -> "WatchedThreshold":
-        """Describe a fitted threshold and its certificate."""
+    def of(cls, threshold: BaseThreshold) -> "WatchedThreshold":
+        """Describe a fitted threshold."""
         hides = None
         if threshold.threshold_ is not None:
             most = threshold.caps_.most
             hides = {"level": float(threshold.threshold_), "max_shown": most}
-        return cls(threshold_checksum(threshold), certificate_checksum(certificate), hides)
-
-    def may_have(self, certificate: RiskCertificate) -> bool:
-        """Tell if this is the threshold of a certificate, or none is known."""
-        return self.checksum is None or self.certificate == certificate_checksum(certificate)
+        return cls(threshold_checksum(threshold), hides)
 
     def hidden(self, lists: RankedLists, threshold: float | None) -> RankedLists:
         """Return the lists with score -inf in all rows that were not shown."""

@@ -24,7 +24,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    RiskMonitor,
     by_machines,
     load_threshold,
     risk_certificate,
@@ -96,7 +95,7 @@ def test_what_is_certified_on_what(model, rows):
     assert "5 % may leave a risk above its level" in found
     assert "covers lists that show at most 3 documents" in found
     assert "Learn then Test" in found
-    assert "No monitor is attached" in found
+    assert "The command skfilterrank monitor" in found
 
 
 def test_a_file_of_the_threshold_gives_the_same_page(model, tmp_path):
@@ -123,27 +122,6 @@ def test_a_threshold_that_was_given_has_verdicts(rows):
     assert page.startswith("A test of what is shown")
     assert "queries broken Data and conditions" in page
     assert "How it was made Exact binomial tests" in page
-
-
-def test_the_state_of_a_monitor(model):
-    with pytest.raises(InputError, match="monitor counts all queries, and the certificate answ"):
-        model.certificate_.to_html(monitor=RiskMonitor(RISKS))
-    monitor = RiskMonitor(RISKS, among="answered")
-
-    def said():
-        return text_of(model.certificate_.to_html(monitor=monitor)).partition("Since then")[2]
-
-    assert "No alarm" in said()
-    bad = np.tile([-1.0, 1.0], 60)
-    monitor.update(bad, np.ones(120), groups=np.arange(120) // 2)
-    opened = _Opened(model.certificate_.to_html(monitor=monitor)).opened
-    assert ("p", {"class": "alarm"}) in opened
-    assert "Machines gave" not in said()
-    monitor.update([1], [1], groups=["new"], judged_by=["llm"])
-    assert "Machines gave 1 label of these queries" in said()
-    other = RiskMonitor({"any_forbidden@3": 0.2, "empty_list_rate": 0.7}, among="answered")
-    with pytest.raises(InputError, match=r"monitor watches \('any_forbidden@3', 0.2\)"):
-        model.certificate_.to_html(monitor=other)
 
 
 def test_names_cannot_open_elements(rows):
@@ -254,7 +232,7 @@ def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, 
 
 def _words(it, kind, name, among, data, more):
     """Return words that each form must have, and words that it must not have."""
-    found = {True: [("page", "No monitor is attached")], False: [("text", "familys")]}
+    found = {True: [("page", "The command skfilterrank monitor")], False: [("text", "familys")]}
 
     def both(is_there, words):
         found[bool(is_there)] += [("text", words), ("page", words)]
@@ -278,26 +256,6 @@ def _words(it, kind, name, among, data, more):
     both(True, "the shown top 3")
     found[True] += [("page", each) for one in it.risks.values() for each in one.figures()]
     return found
-
-
-def test_a_monitor_of_another_threshold_is_refused(rows, tmp_path):
-    _, y, groups, scores = make_rank_and_filter(400, random_state=1)
-    model = CertifiedThreshold({"any_forbidden@3": 0.3})
-    certificate = model.fit(scores, y, groups=groups).certificate_
-    monitor = RiskMonitor(model)
-    model.save(tmp_path / "t.json")
-    monitor.save(tmp_path / "m.json")
-    loaded = RiskMonitor.load(tmp_path / "m.json")
-    for it in (certificate, load_threshold(tmp_path / "t.json").certificate_):
-        for own in (monitor, loaded):
-            page = text_of(it.to_html(monitor=own))
-            assert "No alarm" in page
-            assert "no record tells" not in page
-    unknown = RiskMonitor({"any_forbidden@3": 0.3})
-    assert "no record tells which threshold" in text_of(certificate.to_html(monitor=unknown))
-    shifted = RiskMonitor(model.fit(scores + 5, y, groups=groups))
-    with pytest.raises(InputError, match="monitor watches another threshold than that of the cert"):
-        certificate.to_html(monitor=shifted)
 
 
 @pytest.mark.parametrize(
@@ -344,9 +302,7 @@ def test_nothing_is_fetched_and_it_prints_on_one_sheet(model, tmp_path):
     pytest.importorskip("selenium", reason="driving a browser needs selenium")
     from browsers import requested, resize, start_browser
 
-    model.certificate_.to_html(
-        path=tmp_path / "card.html", monitor=RiskMonitor(RISKS, among="answered")
-    )
+    model.certificate_.to_html(path=tmp_path / "card.html")
     address = (tmp_path / "card.html").as_uri()
     browser = start_browser(tmp_path / "profile")
     try:
