@@ -155,26 +155,29 @@ def linked(text, name) -> str:
         word = match[1]
         if word in MEASURES and is_ours(MEASURES[word]) and word != name:
             return f"[`{word}`]({word}.md)"
-        if word in skfilterrank.metrics.__all__ and word != MEASURES[name].__name__:
+        if word in skfilterrank.metrics.__all__ and word != function(MEASURES[name]):
             return f"{{py:obj}}`{word} <skfilterrank.metrics.{word}>`"
         return match[0]
 
     return re.sub(r"(?<!`)`(\w+)`(?!`)", link, text)
 
 
+def function(measure) -> str:
+    """The public name of a measure in skfilterrank.metrics, or ""."""
+    names = skfilterrank.metrics.__all__
+    return next((name for name in names if getattr(skfilterrank.metrics, name) is measure), "")
+
+
 def in_short(measure, doc, known) -> list[str]:
     """The facts of a measure as a table."""
-    undefined = re.search(r"the measure is undefined \((.*?)\);", doc, re.DOTALL).group(1)
-    function = f"skfilterrank.metrics.{measure.__name__}"
-    has_page = measure.__name__ in skfilterrank.metrics.__all__
+    name = f"skfilterrank.metrics.{function(measure)}"
     rows = {
         "Name": f"`{written(measure)}`",
-        "Function": f"{{py:func}}`{function} <{function}>`" if has_page else "by its name alone",
+        "Function": f"{{py:func}}`{name} <{name}>`" if function(measure) else "by its name alone",
         "Better": better(measure),
         "Range": value_range(measure),
-        "Undefined": f"{' '.join(undefined.split())}; `undefined=` says what counts then, 0 "
-        "by default"
-        if undefined != "never"
+        "Undefined": f"{measure.undefined}; `undefined=` says what counts then, 0 by default"
+        if measure.undefined != "never"
         else "never",
         "Ties": TIES[measure.ties[0]],
         "Order of documents": {

@@ -489,29 +489,18 @@ class ListBlock:
         """Return the flat indices of the first places of each list."""
         return np.ascontiguousarray(self.cells[:, :depth])
 
-    def lists(self, k: int | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the gains of each query's returned list, and those of its pool.
-
-        The list goes from the top down to place k, 0 where unjudged, ties in one order; the pool
-        has the judged documents, highest gain first.
-        """
-        ranked = self.only_retained(self.in_order(self.gains, k))
-        n_shown = np.minimum(self.n_retained, ranked.shape[1])
-        for gains, n, pool, m in zip(ranked, n_shown, self.best_first(None), self.n_judged):
-            yield gains[:n], pool[:m].copy()
-
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield gains and scores of each query's shown rows from the top down, and its pool.
 
         Ties come in one order. Unjudged rows have gain 0, or are left out with ``unjudged="drop"``;
-        the pool is that of `lists`.
+        the pool has the gains of the judged documents, highest first.
         """
         is_shown = self.sort_key < np.inf
         if self.drops_unjudged:
             is_shown &= self.judged
         columns = (values.take(self.cells) for values in (self.gains, self.sort_key, is_shown))
-        for gains, key, own, (_, pool) in zip(*columns, self.lists()):
-            yield gains[own], -key[own].astype(np.float64), pool
+        for gains, key, own, pool, m in zip(*columns, self.best_first(None), self.n_judged):
+            yield gains[own], -key[own].astype(np.float64), pool[:m].copy()
 
     def ties(self, k: int | None = None) -> Ties | None:
         """Find ties that reach into the first k places; None if ties are not averaged.

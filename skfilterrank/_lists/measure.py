@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -32,31 +31,28 @@ MEASURES: dict[str, Measure] = {}
 
 
 Kernel = Callable[..., np.ndarray]
-# Suffix of the kernel's `__qualname__`, since its name in the module refers to the measure.
-_WRAPPED = ".__wrapped__"
 
 
 @dataclass(eq=False, repr=False)
 class Measure:
     """A measure of ranked and filtered lists, called as ``measure(y_true, y_score, groups=...)``.
 
+    Making one enters it into the table of measures.
+
     Attributes
     ----------
     name : str
         Name in the string form, such as "ndcg_f" in "ndcg_f@10".
-    declared : callable
-        The decorated function ``(block, k, *, option=default, ...)``. The measure has its name, its
-        documentation and its options.
     kernel : callable
-        ``kernel(block, k, **options)``: the values of a block of queries, NaN where undefined.
+        ``kernel(block, k, *, option=default, ...)``: the values of a block of queries, NaN where
+        undefined. The measure has its documentation and its options, and a cut-off if the kernel
+        has the parameter `k`.
     undefined : str
         Condition under which a query has no value, for the documentation.
     value_range : tuple of two floats
         Smallest and largest possible value.
     range_holds_for : {"any gains", "nonnegative gains", "binary gains"}
         The gains for which `value_range` holds.
-    takes_k : bool
-        Whether the measure has a cut-off.
     greater_is_better : bool
         Whether higher values are better; scorers negate the others.
     options : mapping of str to callable
@@ -65,6 +61,8 @@ class Measure:
     columns : mapping of str to callable
         Options that hold one entry per row, each with a function ``check(value, n_rows)``; the
         kernel reads them with ``block.column(name)``.
+    needs_columns : bool
+        Whether the measure makes sense only with its columns.
     reads_unjudged : bool
         Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
     ties : tuple of str
@@ -85,11 +83,18 @@ class Measure:
     zero_or_one : bool or callable
         Whether each value is 0 or 1 if documents have one order; or a function of the cut-off that
         tells it. Risks with such losses get exact binomial tests.
+    intervals_cover : bool or callable
+        Whether benchmarks/results/intervals_dl2019.md and intervals_hard.md show that intervals
+        from a sample of documents cover; or a function of the cut-off that tells it.
     reads : {"all", "shown", "judged", "none"}
         What can change a value: labels of all documents, labels of shown ones, only which documents
         are judged, or no label.
-    of_forbidden : bool
-        Whether the measure is about forbidden documents alone, so that labels below 0 mean these.
+    about : {"good", "forbidden", "both", "hidden"}
+        The documents that the measure is about: good ones, forbidden ones alone, forbidden ones
+        beside the good ones, so that an unjudged document is better than a forbidden one, or hidden
+        ones.
+    preference : {"", "recall", "precision"}
+        Kind of the preferences between systems that ``scale="preference"`` stands for.
     as_risk : str
         What a certificate calls the mean, with "{queries}" and "{top}" for the queries that count
         and the places that do; the name by default.
@@ -107,11 +112,13 @@ class Measure:
         Names of options for other names of these options.
     presets : mapping of str to mapping
         Options that an alias sets, by alias.
-    title : str
-        The name as it is written in papers; `name` by default.
     with_forbidden : str
         For a measure that does not support forbidden documents, the measures to use instead; "{at}"
         stands for its cut-off, "{cut}" for that of trec_eval.
+    without_k : str
+        For a measure without a cut-off, what to use instead of one.
+    function : callable or None
+        The function that has the documentation and the options, where the kernel has them not.
     plain : Measure or None
         For a variant, the measure of the table that it is made from.
     own_reading : OwnReading or None
@@ -119,16 +126,15 @@ class Measure:
     """
 
     name: str
-    declared: Callable
     kernel: Kernel
+    _: KW_ONLY
     undefined: str
     value_range: tuple[float, float]
-    _: KW_ONLY
     range_holds_for: str = "any gains"
-    takes_k: bool = True
     greater_is_better: bool = True
     options: Mapping[str, Callable] = field(default_factory=dict)
     columns: Mapping[str, Callable] = field(default_factory=dict)
+    needs_columns: bool = False
     reads_unjudged: bool = False
     ties: tuple[str, ...] = TIES
     ties_are_means: bool = True
@@ -136,8 +142,10 @@ class Measure:
     of_set: Callable | None = None
     set_of_first: bool = False
     zero_or_one: bool | Callable[[int | None], bool] = False
+    intervals_cover: bool | Callable[[int | None], bool] = False
     reads: str = "all"
-    of_forbidden: bool = False
+    about: str = "good"
+    preference: str = ""
     as_risk: str = ""
     deciding: Callable | None = None
     order_matters: str = "always"
@@ -145,25 +153,22 @@ class Measure:
     aliases: tuple[str, ...] = ()
     option_aliases: Mapping[str, str] = field(default_factory=dict)
     presets: Mapping[str, Mapping] = field(default_factory=dict)
-    title: str = ""
     with_forbidden: str = ""
+    without_k: str = ""
+    function: Callable | None = None
     plain: Measure | None = None
     own_reading: OwnReading | None = None
 
     def __post_init__(self):
+        self.function = self.function or self.kernel
         self.value_range = tuple(map(float, self.value_range))
-        self.title = self.title or self.name
-        # help(), inspect, doctest and pickle read these, as functools.wraps sets them.
-        self.__module__, self.__name__ = self.declared.__module__, self.declared.__name__
-        self.__qualname__ = self.declared.__qualname__.removesuffix(_WRAPPED)
-        self.__wrapped__ = self.declared
-        if self.plain is not None:
-            self.defaults, self.__signature__ = self.plain.defaults, self.plain.__signature__
-            self.__doc__, self.summary = self.plain.__doc__, self.plain.summary
-            return
+        self.takes_k = "k" in inspect.signature(self.function).parameters
+        self.__module__, self.__name__ = self.function.__module__, self.name
         self.__signature__ = self._signature()
-        self.__doc__ = complete_documentation(self)
+        self.__doc__ = documentation(self)
         self.summary = self.__doc__.splitlines()[0]
+        if self.plain is None:
+            MEASURES[self.name] = self
 
     def _signature(self):
         """Return the signature: parameters of all measures, and the options of this one."""
@@ -171,9 +176,13 @@ class Measure:
         shared["ties"] = shared["ties"].replace(default=self.ties[0])
         for name in ("self", "options") if self.takes_k else ("self", "options", "k"):
             del shared[name]
-        declared = inspect.signature(self.declared).parameters.values()
-        declared = [each for each in declared if each.name not in ("k", "pool")]
-        own = [each for each in declared if each.kind is each.KEYWORD_ONLY]
+        assert self.function is not None
+        declared = inspect.signature(self.function).parameters.values()
+        own = [
+            each
+            for each in declared
+            if each.kind is each.KEYWORD_ONLY and each.name not in ("k", "pool")
+        ]
         own += [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
             for name in self.columns
@@ -195,6 +204,56 @@ class Measure:
         query_weight: QueryWeight = None,
         **options: Any,
     ) -> float:
+        """Compute the measure of each query, and the mean over queries.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+            the query ids in an index level named "qid".
+        y_score : array-like of shape (n_rows,)
+            Score of each row, higher is better; -inf means filtered out or not retrieved.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
+        k : int or None, default=None
+            Cut-off: number of places of the returned list that count; None means all. Places are
+            counted after filtered documents are removed.
+        gains : None, "exp2", dict or callable, default=None
+            How a label becomes a gain: None takes the label itself; "exp2" gives ``2**label - 1``
+            from 0 up and the label itself below; a dict gives the gain of each label; a callable is
+            called once per distinct label. A gain below 0 marks a forbidden document, NaN an
+            unjudged one.
+        ties : {"average", "stable", "worst", "best"} or array-like of shape (n_rows,), \
+default="average"
+            Order of rows with equal scores in one query: the exact mean over all their orders, the
+            order of the rows, lowest gain first, highest gain first, or document ids, of which the
+            greatest comes first (the rule of trec_eval).
+        unjudged : {"zero", "drop"}, default="zero"
+            "zero" treats an unjudged row as a document of gain 0; "drop" removes it from the list
+            first. Unjudged rows are never part of the pool from which bounds are computed.
+        undefined : float or "drop", default=0.0
+            Value of a query for which the measure is undefined; "drop" leaves such queries out of
+            the mean.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            Weight of each query in the mean, from 0 up: a dict or a Series by query id, or one
+            weight per row, the same for all rows of a query. A query of weight 0 is left out, one
+            of weight 2 counts as two. None gives all queries the same weight.
+        **options
+            Options of this measure alone.
+
+        Returns
+        -------
+        float
+            The mean over queries, NaN where all are dropped. The method ``per_query`` takes the
+            same arguments without weights, and returns one value for each query, in the order of
+            the sorted query ids.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing or of another length, if `y_score` holds NaN or +inf, if a
+            label is not a number and has no entry in `gains`, or if a parameter is out of range.
+        """
         how = {"groups": groups, "k": k, "gains": gains, "ties": ties, "unjudged": unjudged}
         values, index = self._per_query(y_true, y_score, undefined=undefined, **how, **options)
         return number_over_queries(values, self.over_queries, given_weights(query_weight, index))
@@ -226,7 +285,7 @@ class Measure:
         if k is not None and not self.takes_k:
             options["k"] = k
         for name in options.keys() - self.defaults.keys():
-            raise InputTypeError(f"{self.__name__}() got an unexpected keyword argument {name!r}")
+            raise InputTypeError(f"{self.name}() got an unexpected keyword argument {name!r}")
         kernel = self.bind(check_k(k), options)
         check_undefined(undefined)
         lists = self.ranked_lists(
@@ -261,7 +320,8 @@ class Measure:
 
     def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
         """Return the kernel as a function of the block only; options have defaults."""
-        return partial(self.kernel, k=k, **self._checked(options))
+        cutoff = {"k": k} if self.takes_k else {}
+        return partial(self.kernel, **cutoff, **self._checked(options))
 
     def bind_of_set(self, options: Mapping) -> Callable | None:
         """Return `of_set` with its options set; None if the measure has no `of_set`."""
@@ -271,10 +331,6 @@ class Measure:
     def sign(self) -> float:
         """Sign of the measure: 1, or -1 if lower values are better."""
         return 1.0 if self.greater_is_better else -1.0
-
-    def is_zero_or_one(self, k: int | None) -> bool:
-        """Tell whether each value is 0 or 1 if documents have one order."""
-        return self.zero_or_one(k) if callable(self.zero_or_one) else self.zero_or_one
 
     def _checked(self, options):
         """Check each option, and return what the kernel gets."""
@@ -324,34 +380,8 @@ class Measure:
         return self.value_range if fits.get(self.range_holds_for) else (-np.inf, np.inf)
 
     def with_reading(self, own: OwnReading | None) -> Measure:
-        """Make a variant whose kernel gets a block with judgments changed by `own`.
-
-        A variant has no `additive`, since `Facts` hold unchanged judgments.
-        """
-        if own is None:
-            return self
-        if own.drops_unjudged and self.reads_unjudged:
-            raise InputError(
-                f"{brief(self.name)} is defined by the unjudged documents, so they cannot be "
-                "taken out of its lists: leave out unjudged=drop."
-            )
-        fixed = {name: self.options[name](value, name) for name, value in own.options}
-
-        def kernel(block, k, **options):
-            values = self.kernel(own.of_block(block), k, **options, **fixed)
-            return values if own.undefined is None else with_undefined(values.copy(), own.undefined)
-
-        changes: dict[str, Any] = {"additive": None, "of_set": None, "own_reading": own}
-        if own.drops_unjudged and self.reads == "none":
-            # The label tells if a document is judged.
-            changes["reads"] = "shown"
-        if own.ties is not None:
-            # The first rule is the default.
-            changes["ties"] = (own.ties, *(rule for rule in self.ties if rule != own.ties))
-            changes["ties_are_means"] = self.ties_are_means and own.ties == "average"
-        options = {name: check for name, check in self.options.items() if name not in fixed}
-        name = f"{self.name}({own.text})"
-        return replace(self, name=name, kernel=kernel, options=options, plain=self, **changes)
+        """Return the variant whose kernel gets a block with judgments changed by `own`."""
+        return self if own is None else _variant(self, own)
 
     def preset_of(self, options: dict) -> dict:
         """Return the options that one of the measure's names stands for, if all are given."""
@@ -372,89 +402,50 @@ class Measure:
         """The variant's own options, as written in its name."""
         return "" if self.own_reading is None else self.own_reading.text
 
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """Name and place of declaration, which are the same in all processes."""
-        return self.name, self.__module__, self.__qualname__
-
-    @property
-    def is_found(self) -> bool:
-        """True if the measure can be imported from its module by its name."""
-        found: Any = sys.modules.get(self.__module__)
-        for name in self.__qualname__.split("."):
-            found = getattr(found, name, None)
-        return found is self
-
-    def __eq__(self, other):
-        return isinstance(other, Measure) and self.identity == other.identity
-
-    def __hash__(self):
-        return hash(self.identity)
-
     def __repr__(self):
         return f"{ParsedMeasure(self, None, {})!r}.measure"
 
     def __reduce__(self):
         if self.plain is not None:
             return Measure.with_reading, (self.plain, self.own_reading)
-        if self.__module__ != "__main__" and self.is_found:
-            return self.__qualname__  # pickled by module and name, as functions are
-        # Another process cannot import a measure from a script, so its parts are pickled.
-        return _restored, ({each.name: getattr(self, each.name) for each in fields(self)},)
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __getstate__(self):
-        # skops calls this and cannot load functions: a measure of the table is stored by its name.
-        if self.plain is None:
-            return {"name": self.name}
-        return {"plain": self.plain, "reading": self.own_reading}
-
-    def __setstate__(self, state):
-        if "plain" in state:
-            made = state["plain"].with_reading(state["reading"])
-        elif state["name"] in MEASURES:
-            made = MEASURES[state["name"]]
-        else:
-            raise InputError(
-                f"the measure {brief(state['name'])} is not known here: run what registers it "
-                "(skfilterrank.metrics.register_measure) first."
-            )
-        vars(self).update(vars(made))
+        return measure_of, (self.name, self.function)
 
 
-def _restored(parts):
-    """Rebuild a pickled measure, and enter it into the table of this process.
-
-    A long-lived process gets the new version when the measure was defined again.
-    """
-    known = MEASURES.get(parts["name"])
-    if known is not None and known.declared is parts["declared"]:
-        return known
-    made = Measure(**parts)
-    if known is None or (known == made and not known.is_found):
-        MEASURES[made.name] = made
-    return made
+def measure_of(name: str, function: Callable) -> Measure:
+    """Return a measure of the table, whose module is imported to unpickle its function."""
+    return MEASURES[name]
 
 
-def declare_measure(name: str, **facts: Any) -> Callable[[Kernel], Measure]:
-    """Make a decorator that turns a kernel into a measure and enters it into the table.
+@cache
+def _variant(plain: Measure, own: OwnReading) -> Measure:
+    """Make a variant of a measure; it has no `additive`, since `Facts` hold unchanged judgments."""
+    if own.drops_unjudged and plain.reads_unjudged:
+        raise InputError(
+            f"{brief(plain.name)} is defined by the unjudged documents, so they cannot be "
+            "taken out of its lists: leave out unjudged=drop."
+        )
+    fixed = {name: plain.options[name](value, name) for name, value in own.options}
 
-    It decorates ``function(block, k, *, option=default, ...)``, which returns one value for each
-    query of the block, NaN where undefined, and has the measure's documentation. Its docstring
-    lists only its own options as parameters. `facts` are the attributes of :class:`Measure`, of
-    which `undefined` and `value_range` must be given.
-    """
+    def kernel(block, **given):
+        values = plain.kernel(own.of_block(block), **given, **fixed)
+        return values if own.undefined is None else with_undefined(values.copy(), own.undefined)
 
-    def enter(function: Kernel) -> Measure:
-        MEASURES[name] = Measure(name, function, **{"kernel": function, **facts})
-        # The measure takes the name of the function, so pickle finds the function by a suffix.
-        if not function.__qualname__.endswith(_WRAPPED):
-            function.__qualname__ += _WRAPPED
-        return MEASURES[name]
+    changes: dict[str, Any] = {"additive": None, "of_set": None, "own_reading": own}
+    if own.drops_unjudged and plain.reads == "none":
+        # The label tells if a document is judged.
+        changes["reads"] = "shown"
+    if own.ties is not None:
+        # The first rule is the default.
+        changes["ties"] = (own.ties, *(rule for rule in plain.ties if rule != own.ties))
+        changes["ties_are_means"] = plain.ties_are_means and own.ties == "average"
+    options = {name: check for name, check in plain.options.items() if name not in fixed}
+    name = f"{plain.name}({own.text})"
+    return replace(plain, name=name, kernel=kernel, options=options, plain=plain, **changes)
 
-    return enter
+
+def _holds(fact, k):
+    """Tell whether a fact holds, which may depend on the cut-off."""
+    return fact(k) if callable(fact) else fact
 
 
 class ParsedMeasure(NamedTuple):
@@ -484,6 +475,16 @@ class ParsedMeasure(NamedTuple):
     def is_of_set(self) -> bool:
         """True if the order of the shown documents does not matter."""
         return self.k is None and self.measure.of_set is not None
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """True if each value is 0 or 1, where documents have one order."""
+        return _holds(self.measure.zero_or_one, self.k)
+
+    @property
+    def has_shown_intervals(self) -> bool:
+        """True if benchmarks show that intervals from a sample of documents cover."""
+        return _holds(self.measure.intervals_cover, self.k)
 
     def higher_better(self, values):
         """Return values as they are if higher is better, else negated; never -0."""
@@ -560,7 +561,7 @@ class ParsedMeasure(NamedTuple):
 
 def counts_forbidden(measures: Iterable[ParsedMeasure]) -> bool:
     """Tell if a measure is about forbidden documents alone, so that labels below 0 are meant."""
-    return any(each.measure.of_forbidden for each in measures)
+    return any(each.measure.about == "forbidden" for each in measures)
 
 
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
@@ -634,95 +635,47 @@ def warn_of_unjudged(
         )
 
 
-_PARAMETERS = """
-Parameters
-----------
-y_true : array-like of shape (n_rows,)
-    Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-    the query ids in an index level named "qid".
-y_score : array-like of shape (n_rows,)
-    Score of each row, higher is better; -inf means filtered out or not retrieved.
-groups : array-like of shape (n_rows,), default=None
-    Query id of each row, of any type. None looks for an index level "qid" on `y_true`.{k}
-gains : None, "exp2", dict or callable, default=None
-    How a label becomes a gain: None takes the label itself; "exp2" gives ``2**label - 1``
-    from 0 up and the label itself below; a dict gives the gain of each label; a callable is
-    called once per distinct label. A gain below 0 marks a forbidden document, NaN an unjudged
-    one.
-ties : {ties}
-unjudged : {{"zero", "drop"}}, default="zero"
-    {unjudged}
-undefined : float or "drop", default=0.0
-    Value of a query for which the measure is undefined ({undefined}); "drop" leaves such
-    queries out of the mean.
-query_weight : dict, Series or array-like of shape (n_rows,), default=None
-    Weight of each query in the mean, from 0 up: a dict or a Series by query id, or one weight per
-    row, the same for all rows of a query. A query of weight 0 is left out, one of weight 2 counts
-    as two. None gives all queries the same weight.
-"""
-
-
-_RETURNS = """
-Returns
--------
-float
-    The mean over queries, NaN where all are dropped. The method ``per_query`` takes the same
-    arguments without weights, and returns one value for each query, in the order of the sorted
-    query ids.
-
-Raises
-------
-ValueError
-    If query ids are missing or of another length, if `y_score` holds NaN or +inf, if a
-    label is not a number and has no entry in `gains`, or if a parameter is out of range.
-"""
-
-
-_K = """
-k : int or None, default=None
-    Cut-off: number of places of the returned list that count; None means all. Places are counted
-    after filtered documents are removed."""
-
-
-_TIES = {
-    "average": """{"average", "stable", "worst", "best"} or array-like of shape (n_rows,), \
-default="average"
-    Order of rows with equal scores in one query: the exact mean over all their orders, the
-    order of the rows, lowest gain first, highest gain first, or document ids, of which the
-    greatest comes first (the rule of trec_eval).""",
-    "worst": """{"worst", "best", "stable"} or array-like of shape (n_rows,), default="worst"
+_WHOLE_ORDERS = """ties : {"worst", "best", "stable"} or array-like of shape (n_rows,), \
+default="worst"
     Order of rows with equal scores in one query: lowest gain first, highest gain first, the
     order of the rows, or document ids, of which the greatest comes first (the rule of
-    trec_eval).""",
-}
-
-
-_UNJUDGED = """"zero" treats an unjudged row as a document of gain 0; "drop" removes it from
-    the list first. Unjudged rows are never part of the pool from which bounds are computed."""
-
-
-_READS_UNJUDGED = """Has no effect, because the measure is defined by the unjudged documents. The
-    parameter exists so that all measures can be called alike."""
-
-
-# Parts of a docstring: text, own parameters, and later sections.
+    trec_eval)."""
+_READS_UNJUDGED = """unjudged : {"zero", "drop"}, default="zero"
+    Has no effect, because the measure is defined by the unjudged documents. The parameter
+    exists so that all measures can be called alike."""
+# Parts of a docstring: text, parameters, and later sections.
 _PARTS = re.compile(
     r"(?P<text>.*?)(?:\n\nParameters\n-+\n(?P<own>.*?))?(?P<rest>\n\n[A-Z][\w ]*\n-{3,}\n.*)?",
     re.DOTALL,
 )
 
 
-def complete_documentation(measure) -> str:
-    """Add the parameters that all measures share to those of a measure's own docstring."""
-    doc = inspect.cleandoc(measure.declared.__doc__ or "").rstrip()
+def documentation(measure: Measure) -> str:
+    """Return a function's docstring with the parameters of all measures before its own."""
+    doc = inspect.cleandoc(measure.function.__doc__ or "").rstrip()
     parts: Any = _PARTS.fullmatch(doc or f"{measure.name}, by {measure.__module__}.")
-    shared = _PARAMETERS.format(
-        k=_K if measure.takes_k else "",
-        ties=_TIES[measure.ties[0]],
-        unjudged=_READS_UNJUDGED if measure.reads_unjudged else _UNJUDGED,
-        undefined=measure.undefined,
-    )
-    parameters = "\n".join(filter(None, [shared.strip(), parts["own"]]))
+    of_all, returns = _documentation_of_all()
+    entries = dict(of_all)
+    if not measure.takes_k:
+        del entries["k"]
+    if measure.ties[0] != "average":
+        entries["ties"] = _WHOLE_ORDERS
+    if measure.reads_unjudged:
+        entries["unjudged"] = _READS_UNJUDGED
+    condition = f"is undefined ({measure.undefined});"
+    entries["undefined"] = entries["undefined"].replace("is undefined;", condition)
+    parameters = "\n".join(["Parameters\n----------", *entries.values(), parts["own"] or ""])
     rest = (parts["rest"] or "").strip()
-    returns = "" if rest.startswith("Returns\n---") else _RETURNS.strip()
-    return "\n\n".join(filter(None, [parts["text"], parameters, returns, rest])) + "\n"
+    if rest.startswith("Returns\n---"):
+        returns = ""
+    sections = filter(None, [parts["text"], parameters.rstrip(), returns, rest])
+    return "\n\n".join(sections) + "\n"
+
+
+@cache
+def _documentation_of_all() -> tuple[dict[str, str], str]:
+    """Return the parameters that all measures share, by name, and the sections after them."""
+    parts: Any = _PARTS.fullmatch(inspect.cleandoc(Measure.__call__.__doc__ or ""))
+    entries = re.split(r"\n(?=\S)", parts["own"])
+    by_name = {entry.partition(" :")[0]: entry for entry in entries if " :" in entry}
+    return by_name, parts["rest"].strip()

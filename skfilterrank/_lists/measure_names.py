@@ -176,13 +176,10 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     if depth is None:
         return ParsedMeasure(entry, None, options)
     if not entry.takes_k:
-        told = f"{brief(entry.name)} has no cut-off, got {brief(text)}: write {brief(entry.name)}"
-        if entry.name == "false_reject_rate":
-            told += (
-                ", which is of all good documents. rank_filter_report(rankings=) has that of the "
-                "first k of the ranking"
-            )
-        raise InputError(f"{told}.")
+        raise InputError(
+            f"{brief(entry.name)} has no cut-off, got {brief(text)}: write {brief(entry.name)}"
+            f"{entry.without_k}."
+        )
     # Longer numbers exceed any list, and Python refuses to parse thousands of digits.
     if not depth.isdecimal() or len(depth) > _MOST_DIGITS or int(depth) < 1:
         raise InputError(

@@ -10,8 +10,6 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import any_below_0
 from skfilterrank.exceptions import DataWarning, brief
 
-# For these measures an unjudged document (gain 0) counts like a hidden one.
-_KIN = ("any_forbidden", "forbidden", "ndcg_f", "ndcg_min")
 # Shares above which a run gets a warning, and most runs to name in it.
 _MOST_UNJUDGED, _MOST_TIED, _MANY_OWN, _MOST_NAMED = 0.5, 0.9, 0.25, 5
 # Least number of documents, and of queries, for a warning of ties and of own documents.
@@ -117,7 +115,7 @@ def misled_measure(wanted, labels, gains, unjudged):
     gained = None
     for parsed in wanted.values():
         entry = parsed.measure
-        if (entry.plain or entry).name not in _KIN:
+        if entry.about not in ("forbidden", "both"):
             continue
         if entry.own_reading is not None and entry.own_reading.drops_unjudged:
             continue

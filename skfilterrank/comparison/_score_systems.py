@@ -29,8 +29,6 @@ from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import Evaluation, evaluate, evaluate_run
 
-# Measures whose values only order the rankings of a query, and the kind of preference each is.
-_KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
 # Options that say how the labels of a table or file are read.
 _OF_QRELS = ("unjudged_label", "predicted", "own")
 
@@ -329,11 +327,10 @@ def _kind(parsed):
     """Return the kind of preferences, "recall" or "precision"; None for ordinary measures."""
     if parsed.options.get("scale") != "preference":
         return None
-    plain = parsed.measure.plain
-    if plain is not None and plain.name in _KINDS:
+    if parsed.measure.plain is not None and parsed.measure.preference:
         raise InputError(
             f"measures: {brief(parsed.text)} has options of its own for judgments, but preferences "
             "compare all runs on the judgments of the call: use its parameters gains= or unjudged= "
             "instead."
         )
-    return _KINDS.get(parsed.measure.name)
+    return parsed.measure.preference or None

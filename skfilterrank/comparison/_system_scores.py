@@ -36,8 +36,6 @@ from skfilterrank.comparison._score_tables import (
 )
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 
-# Values of these measures with scale=preference only order the systems of a query.
-_PREFERENCES = ("lexirecall", "lexiprecision")
 _SHOWN = 3
 
 
@@ -172,8 +170,8 @@ class SystemScores(Result):
         if greater_is_better is None:
             greater_is_better = getattr(known, "greater_is_better", True)
         if is_preference is None:
-            only_orders = getattr(known, "name", None) in _PREFERENCES
-            is_preference = only_orders and "scale=preference" in measure
+            only_orders = getattr(known, "preference", "")
+            is_preference = bool(only_orders) and "scale=preference" in measure
         check_flag(greater_is_better, "greater_is_better")
         check_flag(is_preference, "is_preference")
         dropped_queries = tuple(as_list(dropped_queries, "dropped_queries", "query ids"))

@@ -61,8 +61,6 @@ _SURPRISE = 5.0
 _OF_BIAS = 0.75
 # Number of documents that a machine and people do not label all alike by chance.
 _MANY = 50
-# Sums whose coverage is in benchmarks/results/intervals_dl2019.md and intervals_hard.md.
-_IN_TABLES = ("dcg", "precision", "rbp")
 
 
 def estimate(
@@ -239,9 +237,7 @@ def _is_in_tables(form):
     """Tell whether benchmarks/results show the coverage of intervals of such a measure."""
     # "precision(rel=2)@10" is precision@10 of other gains.
     parsed = form.plain
-    has_depth = parsed.k is not None or parsed.measure.name == "rbp"
-    is_sum = form.is_linear and min(form.grades) >= 0
-    return parsed.measure.name in _IN_TABLES and has_depth and is_sum
+    return form.is_linear and min(form.grades) >= 0 and parsed.has_shown_intervals
 
 
 def _learn(form, labels):

@@ -21,12 +21,30 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import results_of
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics import (
+    average_precision_score,
+    lexirecall_score,
+    ndcg_score,
+    r_precision_score,
+    rbp_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+    total_search_efficiency_score,
+)
 
 Values = Callable[[np.ndarray], np.ndarray]
 
 # For these measures, the worst-off searcher is the one who wants only the last relevant item: by
 # theorem A.1, or for recall and R-precision because their exposure is flat.
-_TOP_HEAVY = ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall")
+_TOP_HEAVY = (
+    average_precision_score,
+    ndcg_score,
+    rbp_score,
+    total_search_efficiency_score,
+    reciprocal_rank_score,
+    r_precision_score,
+    recall_at_k_score,
+)
 
 
 def recall_level_metric(
@@ -385,13 +403,13 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     entry, k, _ = parse_measure(measure).with_cutoff(k)
     n_items = check_count(n_items, "n_items")
     n_relevant = check_count(n_relevant, "n_relevant", most=n_items)
-    if entry.name not in _PROBABILITIES:
+    if entry not in _PROBABILITIES:
         raise InputError(
             f"measure must be 'tse', 'recall', 'r_precision' or 'lexirecall', got {brief(measure)}."
         )
-    if entry.name == "recall" and k is None:
+    if entry is recall_at_k_score and k is None:
         raise InputError("k must be a whole number for measure='recall', got None: pass k=1000.")
-    return float(_PROBABILITIES[entry.name](n_items, n_relevant, k and min(k, n_items)))
+    return float(_PROBABILITIES[entry](n_items, n_relevant, k and min(k, n_items)))
 
 
 def _last_position(n_items, n_relevant, _):
@@ -435,10 +453,12 @@ def _all_positions(n_items, n_relevant, _):
 
 
 _PROBABILITIES = {
-    "tse": _last_position,
-    "recall": _number_above,
-    "r_precision": lambda n_items, n_relevant, _: _number_above(n_items, n_relevant, n_relevant),
-    "lexirecall": _all_positions,
+    total_search_efficiency_score: _last_position,
+    recall_at_k_score: _number_above,
+    r_precision_score: lambda n_items, n_relevant, _: _number_above(
+        n_items, n_relevant, n_relevant
+    ),
+    lexirecall_score: _all_positions,
 }
 
 
@@ -545,11 +565,11 @@ def worst_case_searcher(
     """
     check_choice(order, "order", ("fixed", "random"))
     checked, values = check_positions(positions), resolve_measure(measure)
-    name = None if _is_users(measure) else parse_measure(measure).measure.name
-    if name in _TOP_HEAVY:
+    known = None if _is_users(measure) else parse_measure(measure).measure
+    if known in _TOP_HEAVY:
         # Exposure falls with the position: the worst-off searcher wants a single item.
         alone = values(checked.reshape(-1, 1)).reshape(checked.shape)
-        is_mean = order == "random" and name != "tse"
+        is_mean = order == "random" and known is not total_search_efficiency_score
         worst = alone.mean(axis=1) if is_mean else alone.min(axis=1)
     else:
         worst = _least_over_subsets(checked, values, means=order == "random")

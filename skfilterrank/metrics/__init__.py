@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._base.lazy_names import names_of
-from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
 from skfilterrank.metrics._average_precision import (
     average_precision_score,
@@ -65,7 +64,6 @@ from skfilterrank.metrics._unjudged_bounds import unjudged_bounds
 from skfilterrank.metrics._user_models import err_score, rbp_score
 
 __all__ = [
-    "Additive",
     "above_chance_score",
     "any_forbidden_at_k",
     "average_precision_score",

@@ -8,7 +8,7 @@ import numpy as np
 from skfilterrank._base.checks import check_number, one_of
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, of_extremes
@@ -203,14 +203,7 @@ _NORMALIZE = ("R", "min", "k")
 _check_normalize = one_of(*_NORMALIZE)
 
 
-@declare_measure(
-    "sp",
-    additive=sum_precision_sum,
-    deciding=at_ends,
-    undefined="never",
-    value_range=(0, np.inf),
-)
-def sum_precision_score(block: ListBlock, k):
+def _sp(block: ListBlock, k):
     """Sum of the precisions at the relevant documents of the top k.
 
     Average precision without a divisor. Use it with :func:`ul_normalized_score`, which normalises
@@ -254,17 +247,17 @@ def sum_precision_score(block: ListBlock, k):
     return sum_precision(block, k)
 
 
-@declare_measure(
-    "ap",
-    aliases=("MAP", "map_cut_@", "context_precision"),
-    presets={"context_precision": {"normalize": "found"}},
-    additive=average_precision_sum,
-    deciding=deciding_of_ap,
-    undefined="no document of the query is relevant",
-    value_range=(0, 1),
-    options={"normalize": one_of(*_NORMALIZE, "found")},
+sum_precision_score = Measure(
+    "sp",
+    _sp,
+    additive=sum_precision_sum,
+    deciding=at_ends,
+    undefined="never",
+    value_range=(0, np.inf),
 )
-def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
+
+
+def _ap(block: ListBlock, k, *, normalize: str = "R"):
     """Precision at each relevant document, averaged over the relevant documents.
 
     The standard measure of a whole ranking for binary relevance; its mean over queries is MAP. It
@@ -348,13 +341,20 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     return average_precision(block, k, normalize)
 
 
-@declare_measure(
-    "q_measure",
+average_precision_score = Measure(
+    "ap",
+    _ap,
+    aliases=("MAP", "map_cut_@", "context_precision"),
+    presets={"context_precision": {"normalize": "found"}},
+    additive=average_precision_sum,
+    deciding=deciding_of_ap,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
+    options={"normalize": one_of(*_NORMALIZE, "found")},
 )
-def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = "min"):
+
+
+def _q_measure(block: ListBlock, k, *, beta: float = 1.0, normalize: str = "min"):
     """Average precision for graded gains.
 
     nDCG discounts a gain by its place alone. The Q-measure compares, at each relevant document, the
@@ -426,3 +426,12 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
     blended = _worth_at_relevant(block, k, relevant, worth)
     blended /= 1.0 + np.arange(blended.shape[1]) + beta * _ideal_gain(block, blended.shape[1])
     return _normalized(blended.sum(axis=1), block, k, normalize)
+
+
+q_measure_score = Measure(
+    "q_measure",
+    _q_measure,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
+)

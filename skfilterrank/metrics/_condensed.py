@@ -5,7 +5,7 @@ import numpy as np
 from skfilterrank._base.checks import one_of
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
 from skfilterrank.metrics._average_precision import deciding_of_ap
@@ -73,16 +73,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     return np.divide(found, place, out=np.zeros(place.shape), where=counted).sum(axis=1)
 
 
-@declare_measure(
-    "judged",
-    reads="judged",
-    order_matters="never",
-    deciding=at_ends,
-    undefined="the returned list is empty",
-    value_range=(0, 1),
-    reads_unjudged=True,
-)
-def judged_at_k_score(block: ListBlock, k):
+def _judged(block: ListBlock, k):
     """Share of the shown top k that is judged.
 
     It shows how reliable other measures at the same cut-off are: if it is low, most shown documents
@@ -122,17 +113,19 @@ def judged_at_k_score(block: ListBlock, k):
     return judged(block, k)
 
 
-@declare_measure(
-    "bpref",
-    additive=bpref_sum,
-    undefined="the query has no relevant document",
+judged_at_k_score = Measure(
+    "judged",
+    _judged,
+    reads="judged",
+    order_matters="never",
+    deciding=at_ends,
+    undefined="the returned list is empty",
     value_range=(0, 1),
-    range_holds_for="any gains, but not for variant='printed'",
-    takes_k=False,
-    options={"variant": one_of("trec_eval", "buckley2004", "printed")},
     reads_unjudged=True,
 )
-def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
+
+
+def _bpref(block: ListBlock, *, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     Use it with incomplete judgments: only the order of judged documents counts, so unjudged
@@ -207,15 +200,19 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     return ratio(total, block.n_relevant)
 
 
-@declare_measure(
-    "induced_ap",
-    additive=induced_ap_sum,
-    deciding=deciding_of_ap,
+bpref_score = Measure(
+    "bpref",
+    _bpref,
+    additive=bpref_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
+    range_holds_for="any gains, but not for variant='printed'",
+    options={"variant": one_of("trec_eval", "buckley2004", "printed")},
     reads_unjudged=True,
 )
-def induced_ap_score(block: ListBlock, k):
+
+
+def _induced_ap(block: ListBlock, k):
     """Average precision of the list without its unjudged documents.
 
     The simplest form of average precision for incomplete judgments: unjudged documents are removed
@@ -265,3 +262,14 @@ def induced_ap_score(block: ListBlock, k):
         is_judged = block.only_retained(is_judged)[ties.lists]
         total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
     return ratio(total, block.n_relevant)
+
+
+induced_ap_score = Measure(
+    "induced_ap",
+    _induced_ap,
+    additive=induced_ap_sum,
+    deciding=deciding_of_ap,
+    undefined="the query has no relevant document",
+    value_range=(0, 1),
+    reads_unjudged=True,
+)

@@ -17,7 +17,7 @@ from skfilterrank._base.rounding import ROUNDING_OF_VALUES
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import ListBlock, RankedLists
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import (
     check_undefined,
     first_places,
@@ -164,14 +164,7 @@ def _best_sums(judged, others, k, filtering):
     return total + 0.0 * next(iter(others.values()))
 
 
-@declare_measure(
-    "dcg",
-    additive=dcg_sum,
-    deciding=at_ends,
-    undefined="never",
-    value_range=(-np.inf, np.inf),
-)
-def dcg_score(block: ListBlock, k):
+def _dcg(block: ListBlock, k):
     """Discounted cumulative gain of the returned list.
 
     The gain of the document at place i counts with weight ``1 / log2(i + 1)``. Forbidden
@@ -206,17 +199,18 @@ def dcg_score(block: ListBlock, k):
     return dcg(block, k)
 
 
-@declare_measure(
-    "ndcg",
-    additive=partial(dcg_sum, bounds=ndcg_bounds),
-    deciding=partial(deciding_between, filtering=False, uses_worst=False),
-    undefined="the best DCG of the pool is not above 0",
-    value_range=(0, 1),
-    range_holds_for="nonnegative gains",
-    with_forbidden="ndcg_f{at}, where forbidden documents cost, or ndcg_0{at}, where they count "
-    "0 as in trec_eval's ndcg{cut}",
+dcg_score = Measure(
+    "dcg",
+    _dcg,
+    intervals_cover=lambda k: k is not None,
+    additive=dcg_sum,
+    deciding=at_ends,
+    undefined="never",
+    value_range=(-np.inf, np.inf),
 )
-def ndcg_score(block: ListBlock, k):
+
+
+def _ndcg(block: ListBlock, k):
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
@@ -253,17 +247,20 @@ def ndcg_score(block: ListBlock, k):
     return between(block, k, bounds=ndcg_bounds)
 
 
-@declare_measure(
-    "ndcg_0",
-    # trec_eval treats negative labels as 0.
-    aliases=("ndcg_cut_@",),
-    title="nDCG_0",
-    additive=partial(dcg_sum, bounds=ndcg_0_bounds, lowest=0.0),
-    deciding=partial(deciding_between, filtering=True, uses_worst=False),
-    undefined="no judged document has a positive gain",
+ndcg_score = Measure(
+    "ndcg",
+    _ndcg,
+    additive=partial(dcg_sum, bounds=ndcg_bounds),
+    deciding=partial(deciding_between, filtering=False, uses_worst=False),
+    undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
+    range_holds_for="nonnegative gains",
+    with_forbidden="ndcg_f{at}, where forbidden documents cost, or ndcg_0{at}, where they count "
+    "0 as in trec_eval's ndcg{cut}",
 )
-def ndcg_0_score(block: ListBlock, k):
+
+
+def _ndcg_0(block: ListBlock, k):
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
     Negative gains count as 0: a forbidden document costs no more than a useless one, and filtering
@@ -291,15 +288,19 @@ def ndcg_0_score(block: ListBlock, k):
     return between(block, k, bounds=ndcg_0_bounds, lowest=0.0)
 
 
-@declare_measure(
-    "ndcg_min",
-    title="nDCG_min",
-    additive=partial(dcg_sum, bounds=ndcg_min_bounds),
-    deciding=partial(deciding_between, filtering=False, uses_worst=True),
-    undefined="the best and the worst DCG are equal",
-    value_range=(-np.inf, np.inf),
+ndcg_0_score = Measure(
+    "ndcg_0",
+    _ndcg_0,
+    # trec_eval treats negative labels as 0.
+    aliases=("ndcg_cut_@",),
+    additive=partial(dcg_sum, bounds=ndcg_0_bounds, lowest=0.0),
+    deciding=partial(deciding_between, filtering=True, uses_worst=False),
+    undefined="no judged document has a positive gain",
+    value_range=(0, 1),
 )
-def ndcg_min_score(block: ListBlock, k):
+
+
+def _ndcg_min(block: ListBlock, k):
     """DCG between the worst and the best *unfiltered* list.
 
     Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
@@ -343,15 +344,18 @@ def ndcg_min_score(block: ListBlock, k):
     return between(block, k, bounds=ndcg_min_bounds)
 
 
-@declare_measure(
-    "ndcg_f",
-    title="nDCG_f",
-    additive=partial(dcg_sum, bounds=ndcg_f_bounds),
-    deciding=partial(deciding_between, filtering=True, uses_worst=True),
-    undefined="every judged gain is 0, or nothing is judged",
-    value_range=(0, 1),
+ndcg_min_score = Measure(
+    "ndcg_min",
+    _ndcg_min,
+    about="both",
+    additive=partial(dcg_sum, bounds=ndcg_min_bounds),
+    deciding=partial(deciding_between, filtering=False, uses_worst=True),
+    undefined="the best and the worst DCG are equal",
+    value_range=(-np.inf, np.inf),
 )
-def ndcg_f_score(block: ListBlock, k):
+
+
+def _ndcg_f(block: ListBlock, k):
     """DCG between the worst and the best list that ranking *and* filtering can return.
 
     1 for the list of all documents of positive gain in their best order, 0 for the list of only the
@@ -419,6 +423,17 @@ def ndcg_f_score(block: ListBlock, k):
     0.0
     """
     return between(block, k, bounds=ndcg_f_bounds)
+
+
+ndcg_f_score = Measure(
+    "ndcg_f",
+    _ndcg_f,
+    about="both",
+    additive=partial(dcg_sum, bounds=ndcg_f_bounds),
+    deciding=partial(deciding_between, filtering=True, uses_worst=True),
+    undefined="every judged gain is 0, or nothing is judged",
+    value_range=(0, 1),
+)
 
 
 def filtering_difficulty(

@@ -10,7 +10,7 @@ import numpy as np
 from skfilterrank._base.checks import check_number
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock, RankedLists
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, log_discount, ratio
 from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
 
@@ -45,22 +45,7 @@ def empty_of_set(block: ListBlock, count):
     return count() == 0
 
 
-@declare_measure(
-    "forbidden",
-    of_set=forbidden_of_set,
-    set_of_first=True,
-    zero_or_one=lambda k: k == 1,
-    reads="shown",
-    of_forbidden=True,
-    as_risk="the forbidden share of the shown {top}",
-    additive=forbidden_sum,
-    order_matters="with k",
-    deciding=at_ends,
-    undefined="the returned list is empty",
-    value_range=(0, 1),
-    greater_is_better=False,
-)
-def forbidden_at_k(block: ListBlock, k):
+def _forbidden(block: ListBlock, k):
     """Share of the shown top k that is forbidden.
 
     Notes
@@ -89,22 +74,25 @@ def forbidden_at_k(block: ListBlock, k):
     return ratio(bad.sum(axis=1), shown)
 
 
-@declare_measure(
-    "any_forbidden",
-    of_set=any_forbidden_of_set,
+forbidden_at_k = Measure(
+    "forbidden",
+    _forbidden,
+    of_set=forbidden_of_set,
     set_of_first=True,
-    zero_or_one=True,
+    zero_or_one=lambda k: k == 1,
     reads="shown",
-    of_forbidden=True,
-    as_risk="the share of {queries} with a forbidden document in the shown {top}",
+    about="forbidden",
+    as_risk="the forbidden share of the shown {top}",
+    additive=forbidden_sum,
     order_matters="with k",
     deciding=at_ends,
-    undefined="never",
+    undefined="the returned list is empty",
     value_range=(0, 1),
-    ties=WHOLE_ORDERS,
     greater_is_better=False,
 )
-def any_forbidden_at_k(block: ListBlock, k):
+
+
+def _any_forbidden(block: ListBlock, k):
     """Share of the queries whose shown top k holds a forbidden document.
 
     Notes
@@ -133,18 +121,25 @@ def any_forbidden_at_k(block: ListBlock, k):
     return (bad > 0).any(axis=1).astype(np.float64)
 
 
-@declare_measure(
-    "false_reject_rate",
-    of_set=false_reject_of_set,
-    as_risk="the share of a query's good documents that is hidden",
-    order_matters="never",
-    deciding=at_turns,
-    undefined="no document of the query is good",
+any_forbidden_at_k = Measure(
+    "any_forbidden",
+    _any_forbidden,
+    of_set=any_forbidden_of_set,
+    set_of_first=True,
+    zero_or_one=True,
+    reads="shown",
+    about="forbidden",
+    as_risk="the share of {queries} with a forbidden document in the shown {top}",
+    order_matters="with k",
+    deciding=at_ends,
+    undefined="never",
     value_range=(0, 1),
-    takes_k=False,
+    ties=WHOLE_ORDERS,
     greater_is_better=False,
 )
-def false_reject_rate(block: ListBlock, k):
+
+
+def _false_reject_rate(block: ListBlock):
     """Share of the good documents (gain above 0) that are filtered out.
 
     See Also
@@ -174,6 +169,22 @@ def false_reject_rate(block: ListBlock, k):
     return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
 
 
+false_reject_rate = Measure(
+    "false_reject_rate",
+    _false_reject_rate,
+    about="hidden",
+    without_k=", which is of all good documents. rank_filter_report(rankings=) has that of the "
+    "first k of the ranking",
+    of_set=false_reject_of_set,
+    as_risk="the share of a query's good documents that is hidden",
+    order_matters="never",
+    deciding=at_turns,
+    undefined="no document of the query is good",
+    value_range=(0, 1),
+    greater_is_better=False,
+)
+
+
 def false_rejects_of_first(ranking: RankedLists, scores, k: int) -> np.ndarray:
     """Compute false_reject_rate@k of each query, NaN where it has no good document to lose.
 
@@ -189,20 +200,7 @@ def false_rejects_of_first(ranking: RankedLists, scores, k: int) -> np.ndarray:
     return ranking.per_query(rejects)
 
 
-@declare_measure(
-    "empty_list_rate",
-    of_set=empty_of_set,
-    zero_or_one=True,
-    reads="none",
-    as_risk="the share of queries that are shown nothing",
-    order_matters="never",
-    deciding=at_ends,
-    undefined="never",
-    value_range=(0, 1),
-    takes_k=False,
-    greater_is_better=False,
-)
-def empty_list_rate(block: ListBlock, k):
+def _empty_list_rate(block: ListBlock):
     """Share of the queries left with no document at all.
 
     Notes
@@ -226,14 +224,23 @@ def empty_list_rate(block: ListBlock, k):
     return (block.n_retained == 0).astype(np.float64)
 
 
-@declare_measure(
-    "qwa",
+empty_list_rate = Measure(
+    "empty_list_rate",
+    _empty_list_rate,
+    about="hidden",
+    of_set=empty_of_set,
+    zero_or_one=True,
+    reads="none",
+    as_risk="the share of queries that are shown nothing",
+    order_matters="never",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
-    range_holds_for="binary gains",
-    takes_k=False,
+    greater_is_better=False,
 )
-def qwa_score(block: ListBlock, k):
+
+
+def _qwa(block: ListBlock):
     """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
 
     The gain of the terminal document grows with the number of relevant documents before it, and its
@@ -287,16 +294,16 @@ def qwa_score(block: ListBlock, k):
     return achieved / (ideal_list @ discount)
 
 
-@declare_measure(
-    "udcg",
-    title="UDCG",
-    order_matters="with k",
-    undefined="no document of the query is judged",
+qwa_score = Measure(
+    "qwa",
+    _qwa,
+    undefined="never",
     value_range=(0, 1),
-    ties_are_means=False,
-    options={"distraction": partial(check_number, least=0)},
+    range_holds_for="binary gains",
 )
-def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
+
+
+def _udcg(block: ListBlock, k, *, distraction: float = 1 / 3):
     """Utility and distraction of the passages that a language model answers from.
 
     A measure of retrieval for RAG: passages that hold the answer add their utility, and passages
@@ -356,3 +363,14 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
     n_shown = np.minimum(block.n_retained, block.depth(k))
     values = expit(block.ranked(utility, k).sum(axis=1) / np.maximum(n_shown, 1))
     return np.where(block.n_judged > 0, values, np.nan)
+
+
+udcg_score = Measure(
+    "udcg",
+    _udcg,
+    order_matters="with k",
+    undefined="no document of the query is judged",
+    value_range=(0, 1),
+    ties_are_means=False,
+    options={"distraction": partial(check_number, least=0)},
+)

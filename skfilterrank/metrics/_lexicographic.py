@@ -10,7 +10,7 @@ import numpy as np
 from skfilterrank._base.checks import check_share, one_of
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._placements import SCALES, Placements
@@ -26,7 +26,7 @@ def _per_query(block, values):
     return result
 
 
-def lexicographic(block: ListBlock, k, n_items, scale, by):
+def lexicographic(block: ListBlock, n_items, scale, by):
     """Compute lexirecall or lexiprecision of each query with `by`, a method of `Placements`."""
     if scale == "preference":
         raise InputError(
@@ -96,16 +96,7 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
 _SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}
 
 
-@declare_measure(
-    "lexirecall",
-    additive=partial(lexicographic_sum, choices=_choices_from_the_end, sign=-1),
-    undefined="nothing is relevant",
-    value_range=(0, 1),
-    takes_k=False,
-    options=_SHARED,
-    ties=WHOLE_ORDERS,
-)
-def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: str = "log_odds"):
+def _lexirecall(block: ListBlock, *, n_items: int | None = None, scale: str = "log_odds"):
     """Lexicographic recall: how a ranking compares with all others, from the last relevant item up.
 
     It shows how robust a ranking is for the searcher who is served worst. Rankings are compared by
@@ -181,21 +172,23 @@ def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: 
     >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], scale="share", **how), 6))
     0.6
     """
-    return lexicographic(block, k, n_items, scale, by=Placements.lexirecall)
+    return lexicographic(block, n_items, scale, by=Placements.lexirecall)
 
 
-@declare_measure(
-    "lexiprecision",
-    additive=partial(lexicographic_sum, choices=_choices_from_the_top, sign=1),
+lexirecall_score = Measure(
+    "lexirecall",
+    _lexirecall,
+    preference="recall",
+    additive=partial(lexicographic_sum, choices=_choices_from_the_end, sign=-1),
     undefined="nothing is relevant",
     value_range=(0, 1),
-    takes_k=False,
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexiprecision_score(
+
+
+def _lexiprecision(
     block: ListBlock,
-    k,
     *,
     n_items: int | None = None,
     scale: str = "log_odds",
@@ -258,21 +251,23 @@ def lexiprecision_score(
     >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], scale="share", **how), 6))
     0.6
     """
-    return lexicographic(block, k, n_items, scale, by=Placements.lexiprecision)
+    return lexicographic(block, n_items, scale, by=Placements.lexiprecision)
 
 
-@declare_measure(
-    "metric_lexirecall",
-    additive=metric_lexirecall_sum,
+lexiprecision_score = Measure(
+    "lexiprecision",
+    _lexiprecision,
+    preference="precision",
+    additive=partial(lexicographic_sum, choices=_choices_from_the_top, sign=1),
     undefined="nothing is relevant",
     value_range=(0, 1),
-    takes_k=False,
-    options={"n_items": check_n_items, "epsilon": check_share},
+    options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def metric_lexirecall_score(
+
+
+def _metric_lexirecall(
     block: ListBlock,
-    k,
     *,
     n_items: int | None = None,
     epsilon: float = 0.5,
@@ -335,3 +330,14 @@ def metric_lexirecall_score(
     # Add the smallest terms first, to reduce rounding errors.
     value = (weight * ((n - placed.positions[at]) / n))[::-1].sum(axis=0)
     return _per_query(block, value)
+
+
+metric_lexirecall_score = Measure(
+    "metric_lexirecall",
+    _metric_lexirecall,
+    additive=metric_lexirecall_sum,
+    undefined="nothing is relevant",
+    value_range=(0, 1),
+    options={"n_items": check_n_items, "epsilon": check_share},
+    ties=WHOLE_ORDERS,
+)

@@ -9,11 +9,12 @@ from skfilterrank._base.checks import check_count, one_of
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._lists.additive import Additive, BlockFacts, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import ParsedMeasure, declare_measure
+from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.scoring import first_places
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._dcg import ideal_dcg
+from skfilterrank.metrics._average_precision import sum_precision_score
+from skfilterrank.metrics._dcg import dcg_score, ideal_dcg
 from skfilterrank.metrics._random_rankings import (
     SimulatedRankings,
     check_seed,
@@ -28,7 +29,7 @@ def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeas
     """Parse the option `name`, which must name a plain measure other than `outer`."""
     inner = parse_measure(measure)
     entry = inner.measure.plain or inner.measure
-    if entry.name == outer:
+    if entry is MEASURES[outer]:
         raise InputError(f"{name} must be another measure than {brief(outer)} itself.")
     if inner.measure.library is not None:
         raise InputError(
@@ -49,9 +50,9 @@ def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeas
 
 def _exact_bounds(block, inner, normalize, expectation):
     """Compute the value of a random and of the ideal ranking, for measures with an exact mean."""
-    if inner.measure.name == "dcg":
+    if inner.measure is dcg_score:
         return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
-    if inner.measure.name == "sp":
+    if inner.measure is sum_precision_score:
         places = np.minimum(block.n_judged, block.depth(inner.k))
         perfect = np.minimum(places, block.n_relevant)
         upper = np.where(perfect > 0, places, 0.0) if normalize == "k" else perfect
@@ -112,28 +113,7 @@ def _is_defined(lower, upper):
     return upper - lower > ROUNDING_OF_MEANS * upper
 
 
-@declare_measure(
-    "ul_normalized",
-    additive=ul_normalized_sum,
-    undefined="all rankings of its pool have one value; with variant='upper', the perfect "
-    "ranking has value 0",
-    value_range=(-1, 1),
-    range_holds_for="nonnegative gains",
-    ties_are_means=False,
-    options={
-        "measure": partial(
-            _other_measure,
-            outer="ul_normalized",
-            reason="the paper's formulas have no meaning for it",
-        ),
-        "variant": one_of(*_VARIANTS),
-        "expectation": one_of("exact", "paper"),
-        "normalize": one_of("ideal", "k"),
-        "n_samples": partial(check_count, least=2),
-        "random_state": check_seed,
-    },
-)
-def ul_normalized_score(
+def _ul_normalized(
     block: ListBlock,
     k,
     *,
@@ -248,14 +228,12 @@ def ul_normalized_score(
     Name: mean, dtype: float64
     """
     inner = measure.with_cutoff(k)
-    name = inner.measure.name
-    if name != "sp" and normalize == "k":
+    name = brief(inner.measure.name)
+    if inner.measure is not sum_precision_score and normalize == "k":
+        raise InputError(f"normalize='k' is the upper bound of measure='sp' alone, got {name}.")
+    if inner.measure not in (sum_precision_score, dcg_score) and expectation == "paper":
         raise InputError(
-            f"normalize='k' is the upper bound of measure='sp' alone, got {brief(name)}."
-        )
-    if name not in ("sp", "dcg") and expectation == "paper":
-        raise InputError(
-            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {brief(name)}."
+            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {name}."
         )
     if block.has_forbidden:
         raise InputError(
@@ -285,6 +263,30 @@ def ul_normalized_score(
     return _VARIANTS[variant](achieved, lower, upper)
 
 
+ul_normalized_score = Measure(
+    "ul_normalized",
+    _ul_normalized,
+    additive=ul_normalized_sum,
+    undefined="all rankings of its pool have one value; with variant='upper', the perfect "
+    "ranking has value 0",
+    value_range=(-1, 1),
+    range_holds_for="nonnegative gains",
+    ties_are_means=False,
+    options={
+        "measure": partial(
+            _other_measure,
+            outer="ul_normalized",
+            reason="the paper's formulas have no meaning for it",
+        ),
+        "variant": one_of(*_VARIANTS),
+        "expectation": one_of("exact", "paper"),
+        "normalize": one_of("ideal", "k"),
+        "n_samples": partial(check_count, least=2),
+        "random_state": check_seed,
+    },
+)
+
+
 def _exact_moments(block, inner):
     """Compute the mean and deviation over all rankings of a sum of weight(document) * worth(place).
 
@@ -312,19 +314,7 @@ def _exact_moments(block, inner):
     return form.offset + mean * total, np.sqrt(variance)
 
 
-@declare_measure(
-    "above_chance",
-    undefined="all rankings of its pool have the same value",
-    value_range=(-np.inf, np.inf),
-    options={
-        "measure": partial(
-            _other_measure, outer="above_chance", reason="a value above chance would be a worse one"
-        ),
-        "n_samples": partial(check_count, least=2),
-        "random_state": check_seed,
-    },
-)
-def above_chance_score(
+def _above_chance(
     block: ListBlock,
     k,
     *,
@@ -402,3 +392,18 @@ def above_chance_score(
     varies = deviation > ROUNDING_OF_MEANS * np.maximum(np.abs(mean), np.abs(achieved))
     np.divide(achieved - mean, deviation, out=values, where=varies)
     return values
+
+
+above_chance_score = Measure(
+    "above_chance",
+    _above_chance,
+    undefined="all rankings of its pool have the same value",
+    value_range=(-np.inf, np.inf),
+    options={
+        "measure": partial(
+            _other_measure, outer="above_chance", reason="a value above chance would be a worse one"
+        ),
+        "n_samples": partial(check_count, least=2),
+        "random_state": check_seed,
+    },
+)

@@ -6,7 +6,7 @@ import numpy as np
 
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank._lists.ties import mean_none_relevant
 from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, at_turns, of_extremes
@@ -84,17 +84,7 @@ def _deciding_of_r_precision(found: OpenList, **options) -> np.ndarray | None:
     return of_extremes(values)
 
 
-@declare_measure(
-    "precision",
-    aliases=("P", "P_@", "set_P"),
-    additive=precision_sum,
-    of_set=precision_of_set,
-    order_matters="with k",
-    deciding=at_ends,
-    undefined="never",
-    value_range=(0, 1),
-)
-def precision_at_k_score(block: ListBlock, k):
+def _precision(block: ListBlock, k):
     """Share of the top k that is relevant.
 
     For a user who looks at k documents in any order. Missed documents have no influence, and a
@@ -146,16 +136,21 @@ def precision_at_k_score(block: ListBlock, k):
     return found / (np.maximum(block.n_retained, 1) if k is None else k)
 
 
-@declare_measure(
-    "recall",
-    aliases=("R", "recall_@", "set_recall", "context_recall"),
-    additive=recall_sum,
+precision_at_k_score = Measure(
+    "precision",
+    _precision,
+    intervals_cover=lambda k: k is not None,
+    aliases=("P", "P_@", "set_P"),
+    additive=precision_sum,
+    of_set=precision_of_set,
     order_matters="with k",
-    deciding=at_turns,
-    undefined="no document of the query is relevant",
+    deciding=at_ends,
+    undefined="never",
     value_range=(0, 1),
 )
-def recall_at_k_score(block: ListBlock, k):
+
+
+def _recall(block: ListBlock, k):
     """Share of the relevant documents that are in the top k.
 
     Use it for a first stage whose list is ranked again, or if no relevant document may be missed.
@@ -206,16 +201,19 @@ def recall_at_k_score(block: ListBlock, k):
     return ratio(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
 
 
-@declare_measure(
-    "r_precision",
-    aliases=("Rprec",),
-    additive=r_precision_sum,
-    deciding=_deciding_of_r_precision,
+recall_at_k_score = Measure(
+    "recall",
+    _recall,
+    aliases=("R", "recall_@", "set_recall", "context_recall"),
+    additive=recall_sum,
+    order_matters="with k",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    takes_k=False,
 )
-def r_precision_score(block: ListBlock, k):
+
+
+def _r_precision(block: ListBlock):
     """Precision at R, where R is the number of relevant documents.
 
     At this cut-off, precision and recall are equal and can reach 1. So values of queries with few
@@ -252,15 +250,18 @@ def r_precision_score(block: ListBlock, k):
     return ratio(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
 
 
-@declare_measure(
-    "rr",
-    aliases=("MRR", "recip_rank"),
-    additive=partial(first_relevant_sum, worth=reciprocal),
-    deciding=at_ends,
+r_precision_score = Measure(
+    "r_precision",
+    _r_precision,
+    aliases=("Rprec",),
+    additive=r_precision_sum,
+    deciding=_deciding_of_r_precision,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def reciprocal_rank_score(block: ListBlock, k):
+
+
+def _rr(block: ListBlock, k):
     """One over the place of the first relevant document.
 
     For a user who wants one answer: known items, question answering, navigation. Its mean over
@@ -316,16 +317,18 @@ def reciprocal_rank_score(block: ListBlock, k):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-@declare_measure(
-    "success",
-    aliases=("success_@",),
-    additive=partial(first_relevant_sum, worth=np.ones_like),
-    order_matters="with k",
+reciprocal_rank_score = Measure(
+    "rr",
+    _rr,
+    aliases=("MRR", "recip_rank"),
+    additive=partial(first_relevant_sum, worth=reciprocal),
     deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def success_at_k_score(block: ListBlock, k):
+
+
+def _success(block: ListBlock, k):
     """Share of queries with a relevant document in the top k.
 
     Its mean is the share of the queries that get an answer at all. For recommended items it is
@@ -364,3 +367,16 @@ def success_at_k_score(block: ListBlock, k):
     if (ties := block.ties(k)) is not None:
         values[ties.lists] = 1 - mean_none_relevant(ties, relevant[ties.lists])[:, -1]
     return np.where(block.n_relevant > 0, values, np.nan)
+
+
+success_at_k_score = Measure(
+    "success",
+    _success,
+    zero_or_one=True,
+    aliases=("success_@",),
+    additive=partial(first_relevant_sum, worth=np.ones_like),
+    order_matters="with k",
+    deciding=at_ends,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+)

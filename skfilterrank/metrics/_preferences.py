@@ -7,6 +7,7 @@ Preferences", ACM TOIS 39(3), 2021: rank-biased overlap with the nearest ideal l
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from skfilterrank._base.checks import check_choice, check_number
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.positions import KINDS, comparable, positions_of_systems
 from skfilterrank._lists.scoring import ratio
 
@@ -235,22 +236,14 @@ def compatibility_with(block: ListBlock, k, worth, persistence):
     return ratio(overlap, np.where(wanted, weights[ideal], 0.0).sum(axis=1))
 
 
-_COMMON = {
+_COMMON: dict[str, Any] = {
     "ties": WHOLE_ORDERS,
     "option_aliases": {"p": "persistence"},
 }
 _check_persistence = partial(check_number, least=0.01, most=0.9999)
 
 
-@declare_measure(
-    "compatibility",
-    aliases=("Compat",),
-    undefined="no document of the query has a gain other than 0, or with harm=0 none above 0",
-    value_range=(-1, 1),
-    options={"persistence": _check_persistence, "harm": partial(check_number, least=0, most=1)},
-    **_COMMON,
-)
-def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm: float = 1.0):
+def _compatibility(block: ListBlock, k, *, persistence: float = 0.95, harm: float = 1.0):
     """Compatibility with the helpful order minus compatibility with the harmful order.
 
     The measure of the TREC health misinformation tracks. Labels are an order of preference; only
@@ -317,16 +310,18 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
     return np.where(np.isnan(helpful) & np.isnan(harmful), np.nan, difference)
 
 
-@declare_measure(
-    "harmful_compatibility",
-    of_forbidden=True,
-    undefined="no document of the query has a gain below 0",
-    value_range=(0, 1),
-    greater_is_better=False,
-    options={"persistence": _check_persistence},
+compatibility_score = Measure(
+    "compatibility",
+    _compatibility,
+    aliases=("Compat",),
+    undefined="no document of the query has a gain other than 0, or with harm=0 none above 0",
+    value_range=(-1, 1),
+    options={"persistence": _check_persistence, "harm": partial(check_number, least=0, most=1)},
     **_COMMON,
 )
-def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
+
+
+def _harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
     """Compatibility with the harmful order: how well a list finds harmful items. Lower is better.
 
     The TREC health misinformation tracks report it beside the compatibility with the helpful order.
@@ -364,3 +359,15 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
     0.0
     """
     return compatibility_with(block, k, -block.gains, persistence)
+
+
+harmful_compatibility = Measure(
+    "harmful_compatibility",
+    _harmful_compatibility,
+    about="forbidden",
+    undefined="no document of the query has a gain below 0",
+    value_range=(0, 1),
+    greater_is_better=False,
+    options={"persistence": _check_persistence},
+    **_COMMON,
+)

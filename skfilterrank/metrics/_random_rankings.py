@@ -28,6 +28,7 @@ from skfilterrank._lists.scoring import (
     with_undefined,
 )
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._average_precision import sum_precision_score
 
 
 def ideal_list(block: ListBlock) -> ListBlock:
@@ -278,7 +279,7 @@ def random_ranking_bound(
             f"method='exact' is not possible for {brief(entry.name)}, whose value for tied "
             "documents is not the mean over their orders: take 'simulation'."
         )
-    if method == "paper" and entry.name != "sp":
+    if method == "paper" and entry is not sum_precision_score:
         raise InputError(f"method='paper' is a formula for 'sp' alone, got {brief(entry.name)}.")
     kernel, seed = entry.bind(k, options), check_seed(random_state)
     lists = RankedLists(y_true, groups=groups, gains=gains)

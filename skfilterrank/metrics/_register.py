@@ -1,24 +1,20 @@
 """register_measure: registration of a user's function as a measure."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from keyword import iskeyword
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
-from skfilterrank._base.checks import as_list, check_choice, check_flag, is_finite_number
+from skfilterrank._base.checks import check_choice, check_flag
 from skfilterrank._files.files import reason_of
-from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.gains import OF_ALL
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
-from skfilterrank._lists.measure import Measure, declare_measure
+from skfilterrank._lists.measure import MEASURES, Measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
-from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
@@ -27,17 +23,6 @@ from skfilterrank.exceptions import (
     brief_list,
 )
 
-_NOT_PLAIN = (
-    inspect.iscoroutinefunction,
-    inspect.isgeneratorfunction,
-    inspect.isasyncgenfunction,
-)
-_CHOICES = {
-    "range_holds_for": ("any gains", "nonnegative gains", "binary gains"),
-    "order_matters": ("always", "with k", "never"),
-    "reads": ("all", "shown", "none"),
-    "over_queries": tuple(OVER_QUERIES),
-}
 # Reserved names: columns of tables, words in trec_eval's output, and texts that readers of tables
 # take for a missing value.
 _NO_NAMES = {"na", "nan", "none", "null", "qid", "run", "runid"}
@@ -48,23 +33,14 @@ _FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 def register_measure(
     name: str,
-    function: Callable | None = None,
+    function: Callable,
     *,
     value_range: tuple[float, float] = (-np.inf, np.inf),
-    range_holds_for: str = "any gains",
     greater_is_better: bool = True,
-    takes_k: bool = True,
-    ties: str | None = None,
-    additive: Callable | None = None,
-    checks: Mapping[str, Callable] | None = None,
-    reads_unjudged: bool = False,
-    order_matters: str = "always",
     zero_or_one: bool = False,
     reads: str = "all",
-    over_queries: str = "mean",
-    aliases: tuple[str, ...] = (),
-) -> Any:
-    """Turn a function of one query, or of many at once, into a measure; also as a decorator.
+) -> Measure:
+    """Turn a function of one query, or of many at once, into a measure.
 
     The name then works wherever measures are named: in :func:`evaluate`,
     :func:`make_ranking_scorer`, ``RankAndFilter``, ``threshold_curve``, the rankers that optimize
@@ -75,39 +51,22 @@ def register_measure(
     name : str
         Name in the measure table: letters, digits and "_", and no name of another measure in any
         case. It may be followed by a cut-off and options, as in "name(option=2)@10".
-    function : callable, optional
-        The function, in one of two forms; ``@register_measure(name)`` decorates it.
+    function : callable
+        The function, in one of two forms.
         ``function(y_true, y_score, k, *, option=default, ...)`` returns the value of one query, NaN
         where undefined. It is given the gains of the documents that are shown, 0 where unjudged,
-        and their scores, from the highest score down; `k` is the cut-off or None, and may be left
-        out. An argument `pool` is given the gains of all judged documents, hidden ones too, highest
-        first.
+        and their scores, from the highest score down, of equal scores the lowest gain first; `k` is
+        the cut-off or None. An argument `pool` is given the gains of all judged documents, hidden
+        ones too, highest first.
         ``function(block, k, *, option=default, ...)`` returns the values of all queries of a block,
-        float64 of shape (n_queries,), and is much faster. ``docs/adding_a_measure.md`` describes
+        float64 of shape (n_queries,), and is much faster. It reads places by ``block.ranked``, so
+        that ties count as the exact mean over their orders. ``docs/adding_a_measure.md`` describes
         blocks.
+        A function without `k` has no cut-off.
     value_range : tuple of two floats, optional
         Smallest and largest possible value; without it, values have no limits.
-    range_holds_for : {"any gains", "nonnegative gains", "binary gains"}, default="any gains"
-        The gains for which `value_range` holds.
     greater_is_better : bool, default=True
         Whether higher values are better.
-    takes_k : bool, default=True
-        Whether the measure has a cut-off; a function of a block gets None otherwise.
-    ties : {"average", "worst"}, optional
-        Default order of rows with equal scores. "average" is the exact mean over all orders: the
-        function must read places by ``block.ranked``. "worst" puts the lowest gain first: for a
-        function that looks at one order, as by ``block.lists``. If left out, it is "average" for a
-        function of a block and "worst" for a function of a single query.
-    additive : callable, default=None
-        ``additive(facts)`` returns the measure as a sum over documents, an :class:`Additive`, or
-        None if its options do not allow that. Thresholds then need only one sort.
-    checks : dict of str to callable, default=None
-        For each option, a function ``check(value, name)`` that returns the value to use, or raises.
-    reads_unjudged : bool, default=False
-        Whether the function looks at ``block.judged``, so that ``unjudged="drop"`` must not take
-        rows out of lists.
-    order_matters : {"always", "with k", "never"}, default="always"
-        Whether the order of a query's judged documents changes the measure.
     zero_or_one : bool, default=False
         True states that each value is 0 or 1. A risk that lies between 0 and 1 then gets the exact
         binomial test of :class:`skfilterrank.thresholds.CertifiedThreshold`, which certifies more
@@ -115,25 +74,20 @@ def register_measure(
     reads : {"all", "shown", "none"}, default="all"
         Labels that can change a value: those of all documents, of shown ones alone, or none. A
         certificate asks for no more labels than these.
-    over_queries : {"mean", "sum", "geometric mean"}, default="mean"
-        How the values of all queries are combined into one number.
-    aliases : tuple of str, default=()
-        Other names of it.
 
     Returns
     -------
-    measure or callable
+    measure
         The measure, called like :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains,
-        ties, unjudged, undefined, average, query_weight, option, ...)``; without `function`, a
-        decorator that returns the measure.
+        ties, unjudged, undefined, query_weight, option, ...)``.
 
     Raises
     ------
     ValueError
-        If a name is taken or not valid. The measure raises it if the function raises or does not
+        If the name is taken or not valid. The measure raises it if the function raises or does not
         return one number for each query, and for the errors of all measures.
     TypeError
-        If the function takes neither ``(y_true, y_score)`` nor ``(block, k)``, or has an option
+        If the function takes neither ``(y_true, y_score)`` nor ``(block)``, or has an option
         without a default.
 
     See Also
@@ -142,14 +96,12 @@ def register_measure(
 
     Notes
     -----
-    **Lists of a block.** ``block.lists(k)`` yields the gains of each returned list, and those of
-    the judged documents.
-
-    **Processes.** Another process knows a measure of a module as soon as it imports the module. It
-    does so when it receives a scorer, a ranker with ``measure=MEASURE`` or the measure itself. A
-    measure of a script or a notebook is sent as a whole, by joblib and Dask. A name alone, as in
-    ``RankAndFilter(measure="mine")``, is looked up in the process that receives it: the module must
-    be imported there already.
+    **Processes.** Another process receives the function and what is declared with a scorer, a
+    ranker with ``measure=first_harm_score`` or the measure itself. Functions travel as Python's
+    pickle has them: by the name of their module, and those of a script or a notebook as a whole, by
+    joblib and Dask. So give the measure another name in its module than its function. A name alone,
+    as in ``RankAndFilter(measure="first_harm")``, is looked up in the process that receives it: the
+    module that registers it must be imported there already.
 
     The parameters that all measures share are added to the docstring; under "Parameters" it needs
     only the measure's own options.
@@ -163,7 +115,7 @@ def register_measure(
     >>> def first_harm(y_true, y_score, k=None):
     ...     places = np.flatnonzero(y_true[:k] < 0) + 1
     ...     return 1 / places[0] if len(places) else 0.0
-    >>> first_harm = register_measure("first_harm", first_harm, greater_is_better=False)
+    >>> first_harm_score = register_measure("first_harm", first_harm, greater_is_better=False)
     >>> evaluate([1, -1, 2], [3, 2, 1], ["first_harm", "first_harm@1"], groups=["q"] * 3).per_query
          first_harm  first_harm@1
     qid
@@ -171,194 +123,137 @@ def register_measure(
 
     A sum of gains by place, of all queries at once:
 
-    >>> @register_measure("falling_gain")
-    ... def falling_gain(block, k, *, base=0.5):
+    >>> def falling_gain(block, k, *, base=0.5):
     ...     gains = block.ranked(block.gains, k)
     ...     return gains @ base ** np.arange(gains.shape[1])
+    >>> falling_gain_score = register_measure("falling_gain", falling_gain)
     >>> y_true, y_score, groups = [1, -1, 2, 0], [4, 3, 2, 1], ["q"] * 4
-    >>> falling_gain(y_true, y_score, groups=groups)  # 1 - 1 / 2 + 2 / 4
+    >>> falling_gain_score(y_true, y_score, groups=groups)  # 1 - 1 / 2 + 2 / 4
     1.0
-    >>> falling_gain(y_true, [1, 1, 1, 1], groups=groups)  # ties: (1 - 1 + 2) / 4 at each place
+    >>> falling_gain_score(y_true, [1, 1, 1, 1], groups=groups)  # ties: (1 - 1 + 2) / 4 at each
     0.9375
-
-    The share of the good documents that stand above the first forbidden one, query by query:
-
-    >>> @register_measure("before_harm", value_range=(0, 1), ties="worst")
-    ... def before_harm(block, k, *, least=0):
-    ...     values = []
-    ...     for ranked, pool in block.lists(k):
-    ...         n_good, safe = np.sum(pool > least), np.cumprod(ranked >= 0) > 0
-    ...         values.append(np.sum(ranked[safe] > least) / n_good if n_good else np.nan)
-    ...     return values
-    >>> evaluate(y_true, y_score, ["before_harm", "before_harm(least=1)"], groups=groups).per_query
-         before_harm  before_harm(least=1)
-    qid
-    q            0.5                   0.0
     """
-    check_flag(takes_k, "takes_k")
+    check_flag(greater_is_better, "greater_is_better")
+    check_flag(zero_or_one, "zero_or_one")
     facts = {
-        "range_holds_for": range_holds_for,
+        "value_range": _checked_range(value_range),
         "greater_is_better": greater_is_better,
-        "reads_unjudged": reads_unjudged,
-        "order_matters": order_matters,
         "zero_or_one": zero_or_one,
-        "reads": reads,
-        "over_queries": over_queries,
+        "reads": check_choice(reads, "reads", ("all", "shown", "none")),
     }
-    for argument, value in facts.items():
-        if argument in _CHOICES:
-            check_choice(value, argument, _CHOICES[argument])
-        else:
-            check_flag(value, argument)
-    check_choice(ties, "ties", ("average", "worst", None))
-    if additive is not None and not callable(additive):
-        raise InputError(f"additive must be a function of facts, got {brief(additive)}.")
-    value_range, names = _checked_range(value_range), _checked_names(name, aliases)
-
-    def enter(function: Callable) -> Measure:
-        options, of_one_query = _options_of(function)
-        _check_not_taken(names, function)
-        known_checks = _checked_checks(checks, options)
-        values, of_cutoff, order = function, takes_k, ties or "average"
-        if of_one_query:
-            known = inspect.signature(function).parameters
-            cutoff = known.get("k")
-            wants_pool = "pool" in known
-            values = partial(
-                _query_by_query, _function=function, _cutoff=cutoff, _wants_pool=wants_pool
-            )
-            of_cutoff, order = takes_k and cutoff is not None, ties or "worst"
-        return declare_measure(
-            name,
-            kernel=partial(_checked_values, _name=name, _function=values),
-            takes_k=of_cutoff,
-            undefined="it is NaN",
-            value_range=value_range,
-            options={
-                option: known_checks.get(option, partial(_as_default, default))
-                for option, default in options.items()
-            },
-            ties=TIES if order == "average" else WHOLE_ORDERS,
-            additive=additive and partial(_sum_of, _name=name, _additive=additive),
-            aliases=tuple(names[1:]),
-            **facts,
-        )(function)
-
-    return enter if function is None else enter(function)
+    _check_name(name)
+    _check_function(function)
+    _check_not_taken(name, function)
+    return _entered(name, function, facts)
 
 
-def _checked_names(name, aliases):
-    """Check the name and its aliases, and list them."""
-    if isinstance(aliases, str):
-        raise InputError(f"aliases must be a list of names, got {brief(aliases)}.")
-    names = [name, *as_list(aliases, "aliases", "names")]
-    for place, given in enumerate(names):
-        argument = "aliases" if place else "name"
-        if not isinstance(given, str) or not given.isidentifier():
-            raise InputError(
-                f"{argument} must be letters, digits and '_', such as 'my_measure', got "
-                f"{brief(given)}."
-            )
-        if iskeyword(given) or given.lower() in _NO_NAMES:
-            raise InputError(
-                f"{argument} must be a name that means nothing else, such as 'my_measure', got "
-                f"{brief(given)}."
-            )
-    if len({each.lower() for each in names}) < len(names):
-        raise InputError(f"aliases must be other names than {brief(name)}, each given once.")
-    return names
+class _Registered(Measure):
+    """A measure of a user."""
+
+    def __reduce__(self):
+        if self.plain is not None:
+            return super().__reduce__()
+        # Another process may not import what registers it.
+        facts = "value_range", "greater_is_better", "zero_or_one", "reads"
+        return _entered, (self.name, self.function, {name: getattr(self, name) for name in facts})
+
+
+def _entered(name, function, facts) -> Measure:
+    """Return the measure of a function; enter it into the table where it is not known.
+
+    A long-lived process gets the new version when the measure was defined again.
+    """
+    if name in MEASURES and MEASURES[name].function is function:
+        return MEASURES[name]
+    parameters = inspect.signature(function).parameters
+    of_one_query, values = "y_true" in parameters, function
+    if of_one_query:
+        values = partial(_query_by_query, _function=function, _parameters=parameters)
+    return _Registered(
+        name,
+        partial(_checked_values, _name=name, _function=values),
+        undefined="it is NaN",
+        options={
+            each.name: partial(_as_default, each.default)
+            for each in parameters.values()
+            if each.kind is each.KEYWORD_ONLY and each.name not in ("k", "pool")
+        },
+        ties=WHOLE_ORDERS if of_one_query else TIES,
+        function=function,
+        **facts,
+    )
+
+
+def _check_name(name):
+    """Raise for a name that a measure cannot have."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(
+            f"name must be letters, digits and '_', such as 'my_measure', got {brief(name)}."
+        )
+    if iskeyword(name) or name.lower() in _NO_NAMES:
+        raise InputError(
+            f"name must be a name that means nothing else, such as 'my_measure', got {brief(name)}."
+        )
 
 
 def _checked_range(value_range):
     """Return the ends of a range as floats."""
-    ends = as_list(value_range, "value_range", "numbers")
-    if len(ends) != 2 or not all(map(_is_bound, ends)):
+    try:
+        low, high = map(float, value_range)
+        is_range = low < high
+    except (TypeError, ValueError, OverflowError):
+        is_range = False
+    if not is_range:
         raise InputError(
-            f"value_range must be the smallest and the largest value, such as (0, 1), got "
+            "value_range must be the smallest and the largest value, such as (0, 1), got "
             f"{brief(value_range)}."
         )
-    low, high = map(float, ends)
-    if not low < high:
-        raise InputError(f"value_range must go from a lower to a higher number, got {low}, {high}.")
     return low, high
 
 
-def _is_bound(end):
-    """Tell whether a number may be an end of a range."""
-    return is_finite_number(end) or (isinstance(end, Real) and end in (-np.inf, np.inf))
-
-
-def _options_of(function):
-    """Return a function's options with their defaults, and whether it is one of a single query."""
+def _check_function(function):
+    """Raise for what is no function of lists, or has options that cannot be told apart."""
     if isinstance(function, Measure):
-        raise InputError(f"{function.__name__} is a measure already: register its function.")
-    # Only functions: other processes find a measure by module and name, which objects lack.
-    named = hasattr(function, "__qualname__") and not inspect.ismethod(function)
-    if not (callable(function) and named):
-        raise InputTypeError(
-            f"function must be a function, made by def or lambda, got {brief(function)}."
-        )
+        raise InputError(f"{function.name} is a measure already: register its function.")
     try:
         parameters = list(inspect.signature(function).parameters.values())
-    except ValueError as error:  # for some built-in functions
-        raise InputTypeError(
-            f"function must have a signature that Python can read: {error}."
-        ) from error
-    if any(kind(function) for kind in _NOT_PLAIN):
-        raise InputTypeError(
-            f"function must return values, got {brief(function)}, which is async or yields: write "
-            "it with def and return."
-        )
+    except (TypeError, ValueError):  # no function, or a built-in one
+        parameters = []
     arguments = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    start = tuple(each.lstrip("_") for each in arguments[:2])
-    if start not in (("block", "k"), ("y_true", "y_score")):
+    if arguments[:2] != ["y_true", "y_score"] and arguments[:1] != ["block"]:
         raise InputTypeError(
             f"{brief(function)} takes ({', '.join(arguments)}), and a measure is a function "
             "(y_true, y_score, k) of one query, or (block, k) of many: rename its arguments."
         )
-    of_one_query = start[0] == "y_true"
-    options = {}
-    for option in parameters[2:]:
-        if of_one_query and option.name in ("k", "pool"):
-            continue
+    own = ["k", "pool"] if arguments[0] == "y_true" else ["k"]
+    options = parameters[2 if arguments[0] == "y_true" else 1 :]
+    options = [each for each in options if each.name not in own]
+    for option in options:
         if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
             raise InputTypeError(
                 f"{option} of {brief(function)} must be keyword-only and have a default: it "
                 "comes after the arguments of a measure, as an option."
             )
-        options[option.name] = option.default
-    if taken := [option for option in options if option in _TAKEN]:
+    if taken := [option.name for option in options if option.name in {*_TAKEN, "pool"}]:
         raise InputError(
             f"{brief(function)} has options {brief_list(taken)}, which all measures have: rename "
             "them."
         )
-    return options, of_one_query
 
 
-def _check_not_taken(names, function):
-    """Raise for names of other measures; a function defined again in its module keeps its name."""
-    here = function.__module__, function.__qualname__.removesuffix(".__wrapped__")
-    for each in names:
-        if each.lower() in SEVERAL:
-            raise InputError(f"{brief(each)} is taken: it stands for several measures.")
-        known, _ = find_entered(each) or (None, None)
-        if known and known.identity != (names[0], *here):
-            argument = "name" if each == names[0] else "aliases"
-            place = ".".join(known.identity[1:])
-            raise InputError(f"{argument}={brief(each)} is taken by {place}.")
+def _check_not_taken(name, function):
+    """Raise for the name of another measure; a function that is defined again keeps its name."""
+    if name.lower() in SEVERAL:
+        raise InputError(f"{brief(name)} is taken: it stands for several measures.")
+    known, _ = find_entered(name) or (None, None)
+    if known is None:
+        return
+    if [name, *_place(function)] != [known.name, *_place(known.function)]:
+        raise InputError(f"name={brief(name)} is taken by {known.__module__}.")
 
 
-def _checked_checks(checks, parameters):
-    """Check the dict `checks`: its keys must be options, and its values functions."""
-    if not isinstance(checks or {}, Mapping):
-        raise InputError(f"checks must be a dict from option to function, got {brief(checks)}.")
-    for option, check in (checks or {}).items():
-        if option not in parameters or not callable(check):
-            raise InputError(
-                f"checks must be a dict from option ({', '.join(parameters) or 'none'}) to "
-                f"function, got {brief(option)}: {brief(check)}."
-            )
-    return dict(checks or {})
+def _place(function):
+    return function.__module__, getattr(function, "__qualname__", "")
 
 
 def _as_default(default, value, name):
@@ -371,7 +266,7 @@ def _as_default(default, value, name):
     if isinstance(value, str) and not isinstance(default, str | None):
         raise InputError(
             f"{name} must have the type of its default, {brief(default)}, got the text "
-            f"{brief(value)}. To allow texts, pass checks= to register_measure."
+            f"{brief(value)}. An option whose default is None takes texts and numbers."
         )
     return value
 
@@ -392,42 +287,15 @@ def _naming(name):
         ) from error
 
 
-def _sum_of(facts, _name, _additive):
-    """Return the measure as a sum, from a user's function."""
-    with _naming(_name):
-        form = _additive(facts)
-    if not isinstance(form, Additive):
-        return form
-    wanted = None
-    if np.shape(form.weights) != facts.gains.shape:
-        got = f"weights of the shape {np.shape(form.weights)}"
-        wanted = f"a weight for each document, in the shape of facts.gains, {facts.gains.shape}"
-    elif not callable(form.worth):
-        got = brief(form.worth)
-        wanted = (
-            "a function of places as second argument, such as "
-            "facts.by_place(lambda place: 1 / place)"
-        )
-    if wanted:
-        raise InputError(
-            f"additive of {brief(_name)} must return an Additive with {wanted}, got {got}."
-        )
-    return replace(form, worth=partial(_worth_of, _name=_name, _worth=form.worth))
-
-
-def _worth_of(place, level, query, _name, _worth):
-    """Compute the worth of places by a user's function."""
-    with _naming(_name):
-        return _worth(place, level, query)
-
-
-def _query_by_query(block: ListBlock, k, _function, _cutoff, _wants_pool, **options):
+def _query_by_query(block: ListBlock, _function, _parameters, k=None, **options):
     """Compute the values of a block by a function of one query; it may have a default for `k`."""
-    if _cutoff is not None and (k is not None or _cutoff.default is _cutoff.empty):
+    cutoff = _parameters.get("k")
+    if cutoff is not None and (k is not None or cutoff.default is cutoff.empty):
         options["k"] = k
     values = []
     for gains, scores, pool in block.rows():
-        value = _function(gains, scores, **options, **({"pool": pool} if _wants_pool else {}))
+        given = {**options, "pool": pool} if "pool" in _parameters else options
+        value = _function(gains, scores, **given)
         values.append(value)
         if np.ndim(value) or not isinstance(value, Real | np.bool_):
             raise InputError(
@@ -437,10 +305,10 @@ def _query_by_query(block: ListBlock, k, _function, _cutoff, _wants_pool, **opti
     return values
 
 
-def _checked_values(block: ListBlock, k, _name, _function, **options):
+def _checked_values(block: ListBlock, _name, _function, **given):
     """Compute the values of a block, and check them."""
     with _naming(_name):
-        values = _function(block, k, **options)
+        values = _function(block, **given)
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
         values = np.asarray(values)

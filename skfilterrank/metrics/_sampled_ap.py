@@ -5,7 +5,7 @@ import numpy as np
 from skfilterrank._base.checks import check_numbers
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
 from skfilterrank.exceptions import InputError, brief
@@ -185,17 +185,7 @@ def check_inclusion_probability(inclusion_probability, n_rows):
     return values
 
 
-@declare_measure(
-    "inferred_ap",
-    aliases=("infAP",),
-    additive=inferred_ap_sum,
-    undefined="the query has no relevant document",
-    value_range=(0, 1),
-    takes_k=False,
-    columns={"pooled": check_pooled},
-    reads_unjudged=True,
-)
-def inferred_ap_score(block: ListBlock, k):
+def _inferred_ap(block: ListBlock):
     """Average precision, inferred from judgments of a random sample of the pool.
 
     Use it if a random part of the pool was judged. At each relevant document, precision is
@@ -287,15 +277,19 @@ def inferred_ap_score(block: ListBlock, k):
     return ratio(total, block.n_relevant)
 
 
-@declare_measure(
-    "stat_ap",
+inferred_ap_score = Measure(
+    "inferred_ap",
+    _inferred_ap,
+    aliases=("infAP",),
+    additive=inferred_ap_sum,
     undefined="the query has no relevant document",
-    value_range=(0, np.inf),
-    takes_k=False,
-    columns={"inclusion_probability": check_inclusion_probability},
+    value_range=(0, 1),
+    columns={"pooled": check_pooled},
     reads_unjudged=True,
 )
-def stat_ap_score(block: ListBlock, k):
+
+
+def _stat_ap(block: ListBlock):
     """Average precision, estimated from a sample of known inclusion probabilities.
 
     Use it if judged documents were drawn with different probabilities, for example more often near
@@ -362,3 +356,14 @@ def stat_ap_score(block: ListBlock, k):
         products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
         total = products @ (1 / np.arange(1.0, block.width + 1))
     return ratio(total, n_relevant)
+
+
+stat_ap_score = Measure(
+    "stat_ap",
+    _stat_ap,
+    needs_columns=True,
+    undefined="the query has no relevant document",
+    value_range=(0, np.inf),
+    columns={"inclusion_probability": check_inclusion_probability},
+    reads_unjudged=True,
+)

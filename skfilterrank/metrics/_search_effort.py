@@ -10,7 +10,7 @@ import numpy as np
 from skfilterrank._base.checks import check_share
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes, items_of
 from skfilterrank._lists.scoring import resolve_exposure
 
@@ -99,21 +99,8 @@ def recall_error_sum(facts: Facts) -> Additive:
     )
 
 
-@declare_measure(
-    "tse",
-    additive=total_search_efficiency_sum,
-    undefined="nothing is relevant",
-    value_range=(0, 1),
-    takes_k=False,
-    options={
-        "exposure": _check_exposure,
-        "persistence": check_share,
-        "n_items": check_n_items,
-    },
-)
-def total_search_efficiency_score(
+def _tse(
     block: ListBlock,
-    k,
     *,
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
@@ -193,16 +180,21 @@ def total_search_efficiency_score(
     return values
 
 
-@declare_measure(
-    "search_length",
-    additive=search_length_sum,
+total_search_efficiency_score = Measure(
+    "tse",
+    _tse,
+    additive=total_search_efficiency_sum,
     undefined="nothing is relevant",
-    value_range=(0, np.inf),
-    takes_k=False,
-    greater_is_better=False,
-    options={"n_items": check_n_items},
+    value_range=(0, 1),
+    options={
+        "exposure": _check_exposure,
+        "persistence": check_share,
+        "n_items": check_n_items,
+    },
 )
-def search_length(block: ListBlock, k, *, n_items: int | None = None):
+
+
+def _search_length(block: ListBlock, *, n_items: int | None = None):
     """Search length: number of irrelevant documents read until all relevant ones are found.
 
     Cooper's search length of type 3. Lower is better. It measures, in documents, the extra effort
@@ -251,16 +243,18 @@ def search_length(block: ListBlock, k, *, n_items: int | None = None):
     return _defined(block, last - block.n_relevant)
 
 
-@declare_measure(
-    "recall_error",
-    additive=recall_error_sum,
+search_length = Measure(
+    "search_length",
+    _search_length,
+    additive=search_length_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
-    takes_k=False,
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def recall_error(block: ListBlock, k, *, n_items: int | None = None):
+
+
+def _recall_error(block: ListBlock, *, n_items: int | None = None):
     """Recall error: mean position of the relevant items, above that of the ideal ranking.
 
     Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
@@ -308,3 +302,14 @@ def recall_error(block: ListBlock, k, *, n_items: int | None = None):
     total = block.ranked_relevant(None) @ np.arange(1.0, block.width + 1)
     total += missing * (n - (missing - 1) / 2)
     return _defined(block, total / np.maximum(m, 1) - (m + 1) / 2)
+
+
+recall_error = Measure(
+    "recall_error",
+    _recall_error,
+    additive=recall_error_sum,
+    undefined="nothing is relevant",
+    value_range=(0, np.inf),
+    greater_is_better=False,
+    options={"n_items": check_n_items},
+)

@@ -1,13 +1,14 @@
 """Counts, F, and interpolated precision: the other measures of trec_eval."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from skfilterrank._base.checks import check_number, one_of
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank.metrics._average_precision import average_precision, deciding_of_ap
 from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
@@ -22,7 +23,7 @@ _ADDED = {"nearest": 0.5, "trec_eval9": 0.9}
 _check_rounding = one_of("up", *_ADDED)
 
 
-def n_relevant_retrieved(block: ListBlock, k):
+def n_relevant_retrieved(block: ListBlock):
     """Count the relevant documents of the returned list."""
     return block.shows_relevant.sum(axis=1).astype(np.float64)
 
@@ -69,18 +70,16 @@ def _highest_precisions(block):
     return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
 
 
-_COUNT = {
+_COUNT: dict[str, Any] = {
     "deciding": at_ends,
     "order_matters": "never",
     "over_queries": "sum",
     "undefined": "never",
     "value_range": (0, np.inf),
-    "takes_k": False,
 }
 
 
-@declare_measure("num_q", reads="none", **_COUNT)
-def n_queries_score(block: ListBlock, k):
+def _num_q(block: ListBlock):
     """Number of queries.
 
     See Also
@@ -111,8 +110,10 @@ def n_queries_score(block: ListBlock, k):
     return np.ones(len(block.sizes))
 
 
-@declare_measure("num_ret", reads="none", **_COUNT)
-def n_retrieved_score(block: ListBlock, k):
+n_queries_score = Measure("num_q", _num_q, reads="none", **_COUNT)
+
+
+def _num_ret(block: ListBlock):
     """Number of documents that are returned.
 
     See Also
@@ -144,8 +145,10 @@ def n_retrieved_score(block: ListBlock, k):
     return block.n_retained.astype(np.float64)
 
 
-@declare_measure("num_rel", **_COUNT)
-def n_relevant_score(block: ListBlock, k):
+n_retrieved_score = Measure("num_ret", _num_ret, reads="none", **_COUNT)
+
+
+def _num_rel(block: ListBlock):
     """Number of relevant documents, returned or not.
 
     See Also
@@ -176,8 +179,10 @@ def n_relevant_score(block: ListBlock, k):
     return block.n_relevant.copy()
 
 
-@declare_measure("num_rel_ret", **_COUNT)
-def n_relevant_retrieved_score(block: ListBlock, k):
+n_relevant_score = Measure("num_rel", _num_rel, **_COUNT)
+
+
+def _num_rel_ret(block: ListBlock):
     """Number of relevant documents that are returned.
 
     See Also
@@ -205,22 +210,13 @@ def n_relevant_retrieved_score(block: ListBlock, k):
     >>> n_relevant_retrieved(y_true, y_score, groups=list("aaab"))
     2.0
     """
-    return n_relevant_retrieved(block, k)
+    return n_relevant_retrieved(block)
 
 
-@declare_measure(
-    "f",
-    aliases=("F1", "set_F"),
-    additive=f_measure_sum,
-    of_set=f_of_set,
-    order_matters="with k",
-    deciding=at_turns,
-    undefined="no document of the query is relevant",
-    value_range=(0, 1),
-    # The square of a larger number overflows.
-    options={"beta": partial(check_number, above=0, most=1e100)},
-)
-def f_score(block: ListBlock, k, *, beta: float = 1.0):
+n_relevant_retrieved_score = Measure("num_rel_ret", _num_rel_ret, **_COUNT)
+
+
+def _f(block: ListBlock, k, *, beta: float = 1.0):
     """Harmonic mean of precision and recall in the top k.
 
     It counts both non-relevant documents shown and relevant ones missed; the order in the top k has
@@ -264,16 +260,22 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
     return ratio((1 + weight) * found, whole)
 
 
-@declare_measure(
-    "set_map",
-    of_set=set_map_of_set,
-    order_matters="never",
+f_score = Measure(
+    "f",
+    _f,
+    aliases=("F1", "set_F"),
+    additive=f_measure_sum,
+    of_set=f_of_set,
+    order_matters="with k",
     deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    takes_k=False,
+    # The square of a larger number overflows.
+    options={"beta": partial(check_number, above=0, most=1e100)},
 )
-def set_map_score(block: ListBlock, k):
+
+
+def _set_map(block: ListBlock):
     """Precision times recall of the returned set.
 
     See Also
@@ -300,21 +302,22 @@ def set_map_score(block: ListBlock, k):
     >>> set_map([1, 0], [2, 1], groups=["a"] * 2)
     0.5
     """
-    found = n_relevant_retrieved(block, k)
+    found = n_relevant_retrieved(block)
     return ratio(found * found, block.n_relevant * np.maximum(block.n_retained, 1))
 
 
-@declare_measure(
-    "iprec",
-    aliases=tuple(_AS_TREC_EVAL),
-    presets=_AS_TREC_EVAL,
+set_map_score = Measure(
+    "set_map",
+    _set_map,
+    of_set=set_map_of_set,
+    order_matters="never",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    takes_k=False,
-    ties=WHOLE_ORDERS,
-    options={"recall": partial(check_number, least=0, most=1), "rounding": _check_rounding},
 )
-def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5, rounding: str = "up"):
+
+
+def _iprec(block: ListBlock, *, recall: float = 0.5, rounding: str = "up"):
     """Highest precision at any place whose recall reaches a given level.
 
     A point of the interpolated precision-recall curve, which never rises with recall.
@@ -364,17 +367,19 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5, ro
     return interpolated_precision(block, recall, rounding)
 
 
-@declare_measure(
-    "eleven_points",
-    aliases=("11pt_avg",),
-    presets={"11pt_avg": {"rounding": "nearest"}},
+interpolated_precision_score = Measure(
+    "iprec",
+    _iprec,
+    aliases=tuple(_AS_TREC_EVAL),
+    presets=_AS_TREC_EVAL,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    takes_k=False,
     ties=WHOLE_ORDERS,
-    options={"rounding": _check_rounding},
+    options={"recall": partial(check_number, least=0, most=1), "rounding": _check_rounding},
 )
-def eleven_point_precision_score(block: ListBlock, k, *, rounding: str = "up"):
+
+
+def _eleven_points(block: ListBlock, *, rounding: str = "up"):
     """Mean of the interpolated precisions at recall 0, 0.1, ..., 1.
 
     Parameters
@@ -410,15 +415,19 @@ def eleven_point_precision_score(block: ListBlock, k, *, rounding: str = "up"):
     return interpolated_precision(block, np.arange(11) / 10, rounding)
 
 
-@declare_measure(
-    "gm_map",
-    over_queries="geometric mean",
-    deciding=deciding_of_ap,
+eleven_point_precision_score = Measure(
+    "eleven_points",
+    _eleven_points,
+    aliases=("11pt_avg",),
+    presets={"11pt_avg": {"rounding": "nearest"}},
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    takes_k=False,
+    ties=WHOLE_ORDERS,
+    options={"rounding": _check_rounding},
 )
-def geometric_map_score(block: ListBlock, k):
+
+
+def _gm_map(block: ListBlock):
     """Geometric mean over queries of average precision.
 
     It emphasises the worst queries: an improvement from 0.01 to 0.02 counts as much as from 0.4 to
@@ -448,4 +457,14 @@ def geometric_map_score(block: ListBlock, k):
     >>> geometric_map(y_true, y_score, groups=list("aabb"))  # sqrt(1 * 1/2)
     0.707...
     """
-    return average_precision(block, k, normalize="R")
+    return average_precision(block, None, normalize="R")
+
+
+geometric_map_score = Measure(
+    "gm_map",
+    _gm_map,
+    over_queries="geometric mean",
+    deciding=deciding_of_ap,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+)

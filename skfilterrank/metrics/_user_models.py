@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._base.checks import check_number, check_share, one_of
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, geometric, reciprocal
 from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
@@ -40,18 +40,7 @@ def _deciding_of_rbp(found, relevance, **options):
     return None if relevance == "scaled" else at_ends(found)
 
 
-@declare_measure(
-    "rbp",
-    additive=rbp_sum,
-    deciding=_deciding_of_rbp,
-    undefined="never",
-    value_range=(0, 1),
-    options={"persistence": check_share, "relevance": one_of("binary", "graded", "scaled")},
-    option_aliases={"p": "persistence"},
-    aliases=("trec_rbp",),
-    presets={"trec_rbp": {"persistence": 0.9, "relevance": "scaled"}},
-)
-def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "binary"):
+def _rbp(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "binary"):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
     The user looks at the first document, and after each goes on to the next with the same
@@ -124,15 +113,22 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
     return relevant @ geometric(first_places(relevant.shape[1]), persistence)
 
 
-@declare_measure(
-    "err",
-    deciding=at_ends,
-    undefined="no document of the query is relevant",
+rbp_score = Measure(
+    "rbp",
+    _rbp,
+    intervals_cover=True,
+    additive=rbp_sum,
+    deciding=_deciding_of_rbp,
+    undefined="never",
     value_range=(0, 1),
-    # Up to grade 50, float64 can distinguish the highest grade's probability from 1.
-    options={"max_grade": partial(check_number, above=0, most=50)},
+    options={"persistence": check_share, "relevance": one_of("binary", "graded", "scaled")},
+    option_aliases={"p": "persistence"},
+    aliases=("trec_rbp",),
+    presets={"trec_rbp": {"persistence": 0.9, "relevance": "scaled"}},
 )
-def err_score(block: ListBlock, k, *, max_grade: float = 4):
+
+
+def _err(block: ListBlock, k, *, max_grade: float = 4):
     """Expected reciprocal rank: one over the place where a user is satisfied.
 
     Each document satisfies the user with a probability that grows with its grade, and then she
@@ -203,3 +199,14 @@ def err_score(block: ListBlock, k, *, max_grade: float = 4):
         stops[ties.lists] = mean_stops(ties, _satisfied(shown, max_grade), stops.shape[1])
     values = stops @ reciprocal(first_places(stops.shape[1]))
     return np.where(block.n_relevant > 0, values, np.nan)
+
+
+err_score = Measure(
+    "err",
+    _err,
+    deciding=at_ends,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    # Up to grade 50, float64 can distinguish the highest grade's probability from 1.
+    options={"max_grade": partial(check_number, above=0, most=50)},
+)

@@ -543,14 +543,16 @@ class Objective(MeasuredRows):
 def check_optimizable(parsed: ParsedMeasure) -> None:
     """Raise for a measure that does not depend on the order of documents."""
     entry = parsed.measure
-    if entry.order_matters == "never" or entry.name == "stat_ap":
+    if entry.order_matters == "never" or entry.needs_columns:
         reason = "it is the same for every order of a query's documents"
-        if entry.name == "stat_ap":
-            reason = "it needs a column of inclusion probabilities"
+        if entry.needs_columns:
+            reason = f"it needs {', '.join(entry.columns)}"
         possible = [
             name
             for name, other in sorted(MEASURES.items())
-            if other.order_matters != "never" and other.over_queries == "mean" and name != "stat_ap"
+            if other.order_matters != "never"
+            and other.over_queries == "mean"
+            and not other.needs_columns
         ]
         raise InputError(
             f"measure={brief(entry.name)} cannot be optimized: {reason}. Those that can: "

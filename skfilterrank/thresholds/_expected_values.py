@@ -14,6 +14,7 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics import f_score, ndcg_f_score
 
 # Number of draws of all gains of a list; fewer if the measure is computed prefix by prefix.
 N_DRAWS = 128
@@ -91,7 +92,7 @@ def expected_steps(
         return _steps_of_ndcg_f(parsed.k, gains, chances, ranking, correlation)
     if (weights := _weights_of_gains(parsed, gains)) is not None:
         return _steps_of_sum(weights, parsed, chances, ranking)
-    if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
+    if plug_in and parsed.measure is f_score and parsed.k is None:
         beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
         beta = parsed.measure.options["beta"](beta, "beta")
         return _steps_of_f(beta * beta, gains, chances, ranking)
@@ -146,7 +147,7 @@ def check_has_prefix_values(parsed: ParsedMeasure, who: str) -> None:
 
 def is_plain_ndcg_f(parsed: ParsedMeasure) -> bool:
     """Tell whether the measure is nDCG_f without options that change judgments."""
-    return parsed.measure.name == "ndcg_f" and not parsed.measure.own_text
+    return parsed.measure is ndcg_f_score
 
 
 def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:

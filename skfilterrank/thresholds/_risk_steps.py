@@ -134,7 +134,7 @@ def steps_of_measure(
     ties = parsed.measure.ties
     lists = lists.with_ties("worst" if "worst" in ties else ties[0])
     entries = Entries.of(lists, keys, of_set=parsed.is_of_set, keys_order_ties=False, most=most)
-    binary = entry.is_zero_or_one(parsed.k)
+    binary = parsed.is_zero_or_one
 
     def losses():
         for block in entries.lists.blocks():

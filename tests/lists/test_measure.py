@@ -84,9 +84,9 @@ def test_declared_facts_are_those_of_many_small_lists(name, k):
     """Values that are 0 or 1, and labels that change no value."""
     measure = get_measure(name)
     entry = measure.measure
-    if entry.columns or (not entry.is_zero_or_one(k) and entry.reads == "all"):
-        return
     measure = measure.with_cutoff(k) if entry.takes_k else measure
+    if entry.columns or (not measure.is_zero_or_one and entry.reads == "all"):
+        return
     draws = np.random.default_rng(0)
     groups = np.repeat(np.arange(200), draws.integers(1, 7, 200))
     scores = draws.permutation(len(groups)).astype(float)
@@ -94,8 +94,10 @@ def test_declared_facts_are_those_of_many_small_lists(name, k):
     scores[hidden] = -np.inf
     gains, others = draws.choice([-1.0, 0.0, 1.0, 2.0, np.nan], (2, len(groups)))
     values = values_with(measure, gains, scores, groups)
-    if entry.is_zero_or_one(measure.k):
+    if measure.is_zero_or_one:
         assert set(values[~np.isnan(values)]) == {0, 1}
+    if entry.reads == "all":
+        return
     unread = hidden | (entry.reads in ("judged", "none"))
     if entry.reads == "judged":
         others = np.where(np.isnan(gains), np.nan, np.nan_to_num(others))
@@ -120,13 +122,20 @@ OWN = """A measure.
     """
 
 
-def completed(doc, *, undefined="no relevant document", **facts):
-    def declared(block, k):
-        raise AssertionError
+def without_k(block):
+    raise AssertionError
 
-    declared.__doc__ = doc
-    facts = {"takes_k": False, "ties": ("average",), **facts}
-    return Measure("mine", declared, declared, undefined, (0, 1), **facts).__doc__
+
+def with_k(block, k):
+    raise AssertionError
+
+
+def completed(doc, kernel=without_k, **facts):
+    kernel.__doc__ = doc
+    facts = {"undefined": "no relevant document", "ties": ("average",), **facts}
+    made = Measure("mine", kernel, value_range=(0, 1), **facts)
+    del MEASURES["mine"]
+    return made.__doc__
 
 
 def sections(doc):
@@ -161,7 +170,7 @@ def test_other_sections_stay():
 @pytest.mark.parametrize(
     ("options", "text", "other"),
     [
-        ({"takes_k": True}, "\nk : int or None, default=None\n", "\nk : "),
+        ({"kernel": with_k}, "\nk : int or None, default=None\n", "\nk : "),
         ({"ties": ("worst",)}, 'ties : {"worst", "best", "stable"}', 'default="average"'),
         ({"reads_unjudged": True}, "Has no effect", "as a document of gain 0"),
         ({"undefined": "nothing to see"}, "undefined (nothing to see)", "no relevant document"),

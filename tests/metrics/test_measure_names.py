@@ -205,4 +205,4 @@ def test_what_is_refused(given, message):
 @pytest.mark.parametrize("name", ["mrr", "Ap", "P_5", "recip_rank"])
 def test_another_name_is_taken(name):
     with pytest.raises(ValueError, match=f"name='{name}' is taken by skfilterrank.metrics"):
-        register_measure(name)(lambda block, k: 1.0)
+        register_measure(name, lambda block, k: 1.0)

@@ -42,7 +42,7 @@ def promise_at(*args, **params):
 
 def own_loss(function, **declared):
     """A function as a measure that can be a risk, and that the table forgets at once."""
-    facts = {"value_range": (0, 1), "greater_is_better": False, "takes_k": False}
+    facts = {"value_range": (0, 1), "greater_is_better": False}
     made = register_measure("own_loss", function, **facts | {"zero_or_one": True} | declared)
     del MEASURES["own_loss"]
     return made

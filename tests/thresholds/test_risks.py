@@ -410,7 +410,7 @@ def test_bets_are_tested_by_their_mean():
 @pytest.fixture
 def registered():
     before = set(MEASURES)
-    facts = {"value_range": (0, 1), "greater_is_better": False, "ties": "worst"}
+    facts = {"value_range": (0, 1), "greater_is_better": False}
     yield lambda function, **more: register_measure("bad_one", function, **facts | more)
     for name in set(MEASURES) - before:
         del MEASURES[name]
