@@ -73,12 +73,6 @@ class LabelPredictor(BaseEstimator):
     selector : QuerySelector or None, default=None
         Strategy of :meth:`select`, `n_per_query` and `share`. It gets the texts or the vectors.
         None means ``MaxRepSelector()``, which starts from the judged documents, as in [1]_.
-    n_per_query : int or None, default=None
-        Number of the labels of each query that are learned from, to compare strategies and budgets
-        on existing labels: those that the selector asks for first. None uses all labels.
-    share : float or None, default=None
-        Share of the labels of each query that are learned from, in (0, 1], in place of
-        `n_per_query`.
     n_jobs : int or None, default=None
         Number of queries that are fitted in parallel, or of label sets that :meth:`sample` draws
         for "pairs"; results do not depend on it.
@@ -179,8 +173,6 @@ class LabelPredictor(BaseEstimator):
         vectorizer: Any = None,
         one_class: Literal["leave", "copy"] = "leave",
         selector: Any = None,
-        n_per_query: int | None = None,
-        share: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -189,8 +181,6 @@ class LabelPredictor(BaseEstimator):
         self.vectorizer = vectorizer
         self.one_class = one_class
         self.selector = selector
-        self.n_per_query = n_per_query
-        self.share = share
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -236,17 +226,16 @@ class LabelPredictor(BaseEstimator):
         documents, index, labels = self._read(X, y, groups)
         _warn_of_minus_one(labels)
         self._of_texts = is_texts(documents)
-        used = self._used_labels(documents, index, labels)
-        if np.isnan(used).all():
+        if np.isnan(labels).all():
             raise InputError("no row is judged: expected labels in y that are not NaN.")
-        self.classes_ = np.unique(used[~np.isnan(used)])
+        self.classes_ = np.unique(labels[~np.isnan(labels)])
         fit_model = fit_pairs if self.model == "pairs" else fit_queries
-        self._learned, vectors = fit_model(self, estimator, documents, index, used)
+        self._learned, vectors = fit_model(self, estimator, documents, index, labels)
         self.vectorizer_ = self._learned.vectorizer
         _warn_of_empty(vectors.without_terms(), labels)
         if self.model == "pairs":
             # Drawing label sets fits the model again.
-            self._drawn_from = estimator, vectors.matrix, used, index.row_ids()
+            self._drawn_from = estimator, vectors.matrix, labels, index.row_ids()
         # Known labels stay. What the others get serves `fit_transform` and `sample`, which draws
         # in an order that contents alone decide.
         completed, rows = labels.copy(), np.flatnonzero(np.isnan(labels))
@@ -427,9 +416,15 @@ class LabelPredictor(BaseEstimator):
         documents, index, labels = self._read(X, y, groups)
         budgets = named_budgets(index, n_per_query, n_total, share, warn=False)
         budgets = index.sizes if budgets is None else budgets
-        unjudged = np.isnan(labels)
-        order = self._order(self._selectable(documents), index, prior, ~unjudged)
-        return np.flatnonzero(_first_rows(order, index, unjudged, budgets))
+        unjudged, chosen = np.isnan(labels), np.zeros(len(labels), dtype=bool)
+        selector = MaxRepSelector() if self.selector is None else clone(self.selector)
+        # For most strategies, judged documents do not change the order of the others.
+        known = {"judged": ~unjudged} if has_fit_parameter(selector, "judged") else {}
+        selector.fit(self._selectable(documents), groups=index.row_ids(), prior=prior, **known)
+        for rows, budget in zip(index.rows_by_query(), budgets):
+            rows = rows[unjudged[rows]]
+            chosen[rows[np.argsort(selector.ranking_[rows], kind="stable")[:budget]]] = True
+        return np.flatnonzero(chosen)
 
     def score(self, X, y, groups=None) -> float:
         """Measure the agreement of given labels with predictions for their rows.
@@ -457,25 +452,25 @@ class LabelPredictor(BaseEstimator):
 
         Notes
         -----
-        GridSearchCV uses this to tune the predictor, including `n_per_query` and the selector.
-        Models of "per_query" are for single queries, so every fold needs rows of every query, as in
-        the example. With folds of whole queries, they could predict nothing. The score holds for
-        labels *like the judged ones*; if these were selected as likely to be relevant, other labels
-        are predicted worse.
+        GridSearchCV uses this to tune the predictor. Models of "per_query" are for single queries,
+        so every fold needs rows of every query, as in the example. With folds of whole queries,
+        they could predict nothing. The score holds for labels *like the judged ones*; if these were
+        selected as likely to be relevant, other labels are predicted worse.
 
         Examples
         --------
         >>> import pandas as pd
         >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
+        >>> from sklearn.svm import LinearSVC
         >>> from skfilterrank.judgments import LabelPredictor
         >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
         >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
         >>> y = pd.Series(5 * [1.0] + 5 * [0.0], index=pd.Index(["1"] * 10, name="qid"))
         >>> folds = StratifiedKFold(5, shuffle=True, random_state=0).split(texts, y.index)
-        >>> predictor = LabelPredictor(one_class="copy")
-        >>> search = GridSearchCV(predictor, {"n_per_query": [2, None]}, cv=list(folds))
-        >>> search.fit(texts, y).best_params_
-        {'n_per_query': None}
+        >>> options = {"estimator__C": [0.01, 1.0]}
+        >>> predictor = LabelPredictor(LinearSVC(class_weight="balanced", random_state=0))
+        >>> float(GridSearchCV(predictor, options, cv=list(folds)).fit(texts, y).best_score_)
+        1.0
         """
         vectors, index, labels = self._read_again(X, y, groups)
         known = ~np.isnan(labels)
@@ -511,20 +506,6 @@ class LabelPredictor(BaseEstimator):
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._learned.vectors(documents, index), index, labels
 
-    def _used_labels(self, documents, index, labels) -> np.ndarray:
-        """Return the labels to learn from: those that the strategy asks for among the judged."""
-        judged = np.flatnonzero(~np.isnan(labels))
-        if (self.n_per_query is None and self.share is None) or not len(judged):
-            return labels
-        pool = GroupIndex.from_groups(index.row_ids()[judged])
-        budgets = named_budgets(pool, self.n_per_query, None, self.share, warn=False)
-        every = np.ones(len(judged), dtype=bool)
-        order = self._order(self._selectable(documents)[judged], pool, None, ~every)
-        asked = judged[_first_rows(order, pool, every, budgets)]
-        used = np.full(len(labels), np.nan)
-        used[asked] = labels[asked]
-        return used
-
     def _selectable(self, documents):
         """Return texts, or the vectors of other documents, for the selector."""
         vectorizer = None if self.model == "pairs" else self.vectorizer
@@ -534,13 +515,6 @@ class LabelPredictor(BaseEstimator):
             return documents
         vectorizer = usual_vectorizer(documents) if vectorizer is None else clone(vectorizer)
         return make_vectors(vectorizer, documents, fits=True).matrix
-
-    def _order(self, documents, index: GroupIndex, prior, judged) -> np.ndarray:
-        """Return the place of each row in its query's order of judging."""
-        selector = MaxRepSelector() if self.selector is None else clone(self.selector)
-        # For most strategies, judged documents do not change the order of the others.
-        known = {"judged": judged} if has_fit_parameter(selector, "judged") else {}
-        return selector.fit(documents, groups=index.row_ids(), prior=prior, **known).ranking_
 
     def _warn_if_raw(self):
         if self._learned.is_raw:
@@ -557,15 +531,6 @@ class LabelPredictor(BaseEstimator):
         tags.input_tags.string = tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
-    """Return the first wanted rows of each query up to its budget; ties keep the row order."""
-    chosen = np.zeros(len(order), dtype=bool)
-    for rows, budget in zip(index.rows_by_query(), budgets):
-        rows = rows[wanted[rows]]
-        chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
-    return chosen
 
 
 def concordance(labels, predicted) -> float:

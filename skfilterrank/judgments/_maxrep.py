@@ -2,7 +2,7 @@
 
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_array
 
-from skfilterrank._base.checks import check_choice, check_count, count_rows
+from skfilterrank._base.checks import count_rows
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.exceptions import DataWarning, InputError, brief
@@ -23,13 +23,10 @@ from skfilterrank.judgments._selector import (
     shown_rows,
 )
 from skfilterrank.judgments._similarity import (
-    DECIMALS,
     blocks_of,
     check_threshold,
     entries_of,
-    nearest_of_block,
     nearest_similarity,
-    reaching,
     running_sums,
     similarity_join,
 )
@@ -42,6 +39,8 @@ _FEW_DOCUMENTS, _MANY_ALONE = 20, 0.9
 _KEY_DECIMALS = 9
 # Share of the documents that have a similar one at the threshold "auto".
 _HAVE_SIMILAR = 0.25
+# Number of terms, the most frequent ones, as in the paper.
+_N_TERMS = 1_000_000
 
 
 class MaxRepSelector(QuerySelector):
@@ -59,11 +58,6 @@ class MaxRepSelector(QuerySelector):
         takes the largest value at which a quarter of the documents have a similar one in their
         query, see Notes. The paper takes 0.8, for long documents; two short texts on one subject
         rarely reach 0.3.
-    metric : {"cosine", "precomputed"}, default="cosine"
-        "cosine": cosine of the tf-idf vectors of texts, or of the given vectors. "precomputed": X
-        contains similarities.
-    max_terms : int, default=1_000_000
-        Number of terms of texts, the most frequent ones, that are used.
     random_state : int, RandomState instance or None, default=0
         Seed of the choice between documents of equal gain and equal prior. The choice depends on
         the contents of the documents, not on the order of rows or the names of queries.
@@ -121,15 +115,11 @@ class MaxRepSelector(QuerySelector):
     adds 1 to the logarithm, so there, terms that occur in all documents still count.) n and df
     count distinct documents of all queries in X: rows with equal text, and equal "docno" if the
     index of X has it, are the same document. Terms are what scikit-learn's ``CountVectorizer``
-    finds: lower-case words of at least two letters or digits. To use document frequencies of
-    another collection, or other terms, pass vectors (see the examples).
+    finds: lower-case words of at least two letters or digits, the million most frequent ones. To
+    use document frequencies of another collection, or other terms, pass vectors (see the examples).
 
     Vectors, sparse or dense, are not changed. A text without terms, a text whose terms all occur in
     every document, and a vector of zeros represent only themselves.
-
-    Precomputed similarities are an array or sparse matrix of shape (n_rows, n_rows), where entry
-    (i, j), at most 1, is how well document j represents document i. Entries between queries are
-    ignored, entries below the threshold count as 0, and the diagonal counts as 1.
 
     Pairs of similar documents are found exactly, without comparing all of them, by prefix
     filtering (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
@@ -181,15 +171,11 @@ class MaxRepSelector(QuerySelector):
         self,
         threshold: Any = "auto",
         *,
-        metric: Literal["cosine", "precomputed"] = "cosine",
-        max_terms: int = 1_000_000,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.threshold = threshold
-        self.metric = metric
-        self.max_terms = max_terms
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -201,8 +187,7 @@ class MaxRepSelector(QuerySelector):
         Parameters
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
-            One document per row, queries in any order: texts, vectors, or with
-            ``metric="precomputed"`` similarities to all rows.
+            One document per row, queries in any order: texts or vectors.
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
@@ -225,9 +210,8 @@ class MaxRepSelector(QuerySelector):
         ------
         ValueError
             If queries are missing, the prior is negative or not finite, the index of X has a
-            document twice in a query, no text has a term, vectors or similarities are not finite,
-            similarities are not square or above 1, or `judged` has values other than True and
-            False.
+            document twice in a query, no text has a term, vectors are not finite, or `judged` has
+            values other than True and False.
 
         Warns
         -----
@@ -237,13 +221,11 @@ class MaxRepSelector(QuerySelector):
         """
         if not (isinstance(self.threshold, str) and self.threshold == "auto"):
             check_threshold(self.threshold)
-        check_choice(self.metric, "metric", ("cosine", "precomputed"))
-        check_max_terms(self.max_terms)
         if isinstance(X, pd.DataFrame) and X.columns.name == "run":
             raise InputError(
-                "X must hold texts, vectors or similarities of documents, but is a rank table, "
-                "which has no content of documents: pass the texts of the "
-                "documents in its index, with prior=StatAPSelector().fit(table).prior_."
+                "X must hold texts or vectors of documents, but is a rank table, which has no "
+                "content of documents: pass the texts of the documents in its index, with "
+                "prior=StatAPSelector().fit(table).prior_."
             )
         self._judged = _check_judged(judged, X)
         super().fit(X, y, groups=groups, prior=prior)
@@ -274,14 +256,12 @@ class MaxRepSelector(QuerySelector):
 
     def _prepare(self, X, y, index):
         """Return vectors of the texts with the number of each row's vector, or an array."""
-        if self.metric == "cosine" and is_texts(X):
+        if is_texts(X):
             contents = (str(text).encode("utf-8", "surrogatepass") for text in X)
-            X = term_weights(X, self.max_terms)
+            X = term_weights(X)
         else:
             X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
-            if self.metric == "precomputed":
-                X = _checked_similarities(X)
-            contents = _contents(X, ordered=self.metric == "cosine")
+            contents = _contents(X)
         self._keys = _random_keys(contents, self.seed_)
         is_auto = isinstance(self.threshold, str)
         self.threshold_ = self._usual_similarity(X, index) if is_auto else float(self.threshold)
@@ -296,11 +276,8 @@ class MaxRepSelector(QuerySelector):
             some = np.flatnonzero(asked[rows])
             if len(some) == 0:
                 continue
-            if self.metric == "precomputed":
-                nearest.append(nearest_of_block(X[rows[some]][:, rows]))
-            else:
-                own = X[0][X[1][rows]] if isinstance(X, tuple) else X[rows]
-                nearest.append(nearest_similarity(own, some))
+            own = X[0][X[1][rows]] if isinstance(X, tuple) else X[rows]
+            nearest.append(nearest_similarity(own, some))
         nearest = np.concatenate(nearest)
         nearest = nearest[nearest > 0]
         if not len(nearest):
@@ -314,7 +291,7 @@ class MaxRepSelector(QuerySelector):
         if isinstance(X, tuple):
             vectors, numbers = X
             return (vectors[numbers[rows]], numbers[rows]), *known
-        return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), *known
+        return X[rows], *known
 
     def _rank_query(self, X, prior, random_state):
         """Rank by greedy facility location; judged documents come last."""
@@ -326,39 +303,27 @@ class MaxRepSelector(QuerySelector):
         if isinstance(X, tuple):
             vectors, numbers = (each[first] for each in X)
             order, gains = _rank_copies(vectors, numbers, prior, threshold, judged)
-        elif self.metric == "precomputed":
-            similarity = _thresholded(X[first][:, first], threshold)
-            order, gains = facility_location(similarity, prior, chosen=judged)
         else:
             similarity = similarity_join(X[first], threshold)
-            order, gains = facility_location(similarity, prior, symmetric=True, chosen=judged)
+            order, gains = facility_location(similarity, prior, chosen=judged)
         if judged is not None:
             last = np.argsort(judged[order], kind="stable")
             order, gains = order[last], gains[last]
         return first[order], gains
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
 
-
-def _contents(X, *, ordered):
-    """Yield each row's numbers, rounded, as bytes.
-
-    ``ordered=False`` sorts them, for similarities, whose columns have the order of the rows.
-    """
+def _contents(X):
+    """Yield each row's numbers, rounded, as bytes."""
     largest = np.abs(X).max() or 1.0
     if not sparse.issparse(X):
         for row in np.round(X / largest, _KEY_DECIMALS) + 0.0:
-            yield (row if ordered else np.sort(row)).tobytes()
+            yield row.tobytes()
         return
     X = sparse.csr_array(X, copy=True)
     X.sum_duplicates()
     values = np.round(X.data / largest, _KEY_DECIMALS) + 0.0
     for begin, end in pairwise(X.indptr):
-        row = values[begin:end]
-        yield X.indices[begin:end].tobytes() + (row if ordered else np.sort(row)).tobytes()
+        yield X.indices[begin:end].tobytes() + values[begin:end].tobytes()
 
 
 def _random_keys(contents, seed):
@@ -378,9 +343,7 @@ def _rank_copies(vectors, numbers, prior, threshold, judged):
     # After the first of several copies, the others add nothing.
     weights = np.bincount(copies, prior).astype(np.float64)
     chosen = None if judged is None else np.bincount(copies, judged) > 0
-    order, gains = facility_location(
-        similarity_join(vectors, threshold), weights, symmetric=True, chosen=chosen
-    )
+    order, gains = facility_location(similarity_join(vectors, threshold), weights, chosen=chosen)
     adds = gains > 0
     head = firsts[order[adds]]
     tail = np.setdiff1d(np.arange(len(copies)), head)
@@ -401,41 +364,7 @@ def _check_judged(judged, X):
     return mask
 
 
-def _checked_similarities(X):
-    """Return similarities with a diagonal of ones; raise unless square and at most 1."""
-    if X.shape[0] != X.shape[1]:
-        raise InputError(
-            f"X must hold the similarities of all rows to all rows with metric='precomputed', a "
-            f"square matrix, got shape {X.shape}. Use metric='cosine' for vectors."
-        )
-    largest = X.max()
-    if largest > 1 + 1e-9:
-        raise InputError(
-            f"X must hold similarities of at most 1 with metric='precomputed', got {largest:.6g}: "
-            "divide them by the largest, or turn distances into similarities."
-        )
-    if sparse.issparse(X):
-        return sparse.csr_array(X + sparse.diags_array(1.0 - X.diagonal()))
-    X = X.copy()
-    np.fill_diagonal(X, 1.0)
-    return X
-
-
-def _thresholded(X, threshold):
-    """Return similarities of at least the threshold."""
-    X = sparse.csr_array(X)
-    X.data, kept = reaching(X.data, round(threshold, DECIMALS))
-    X.data[~kept] = 0.0
-    X.eliminate_zeros()
-    return X
-
-
-def check_max_terms(max_terms) -> int:
-    """Check a number of terms, at least 1."""
-    return check_count(max_terms, "max_terms")
-
-
-def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:
+def term_weights(texts) -> tuple[sparse.csr_array, np.ndarray]:
     """Return tf-idf vectors of distinct texts, and the number of each row's vector.
 
     A text whose weights are all 0 gets a separate vector in every row.
@@ -443,7 +372,7 @@ def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:
     values = check_texts(texts)
     numbers, distinct = pd.factorize(np.array(values, dtype=object))
     try:
-        counts = CountVectorizer(max_features=max_terms).fit_transform(distinct)
+        counts = CountVectorizer(max_features=_N_TERMS).fit_transform(distinct)
     except ValueError as error:
         raise InputError(
             f"X holds {len(values)} texts without a term among them ({error}): give texts with "
@@ -498,19 +427,15 @@ _TIE_BITS = 40
 _BLOCK = 1 << 20
 
 
-def facility_location(
-    similarity, weights=None, *, symmetric=False, chosen=None
-) -> tuple[np.ndarray, np.ndarray]:
+def facility_location(similarity, weights=None, *, chosen=None) -> tuple[np.ndarray, np.ndarray]:
     """Order documents greedily by the increase of the facility location objective.
 
     Parameters
     ----------
     similarity : csr_array of shape (n_documents, n_documents)
-        How well the column's document represents the row's document, at least 0.
+        How well documents represent each other, at least 0; symmetric.
     weights : ndarray of shape (n_documents,), default=None
         Weight of each document, at least 0. None means equal weights.
-    symmetric : bool, default=False
-        Whether `similarity` is known to be symmetric, which avoids a copy.
     chosen : ndarray of shape (n_documents,), dtype bool, default=None
         Documents that are chosen already. None starts with no document.
 
@@ -547,9 +472,7 @@ def facility_location(
         rest = rest[np.argsort(part[rest], kind="stable")]
         starts = np.flatnonzero(np.diff(part[rest], prepend=-1))
         first = np.flatnonzero(chosen[rest]) if chosen is not None else rest[:0]
-        gains[rest] = _greedy_gains(
-            similarity[rest][:, rest], weights[rest], starts, symmetric, first
-        )
+        gains[rest] = _greedy_gains(similarity[rest][:, rest], weights[rest], starts, first)
     order = np.lexsort((np.arange(n), -_tie_key(gains)))
     return order, gains[order]
 
@@ -563,12 +486,12 @@ def _tie_key(values):
     return (bits + (1 << (drop - 1))) >> drop
 
 
-def _greedy_gains(similarity, weights, starts, symmetric, first):
+def _greedy_gains(similarity, weights, starts, first):
     """Return the gain of each document when chosen; all components are processed together.
 
     Documents of a component are consecutive. Documents of `first` are chosen already.
     """
-    parts = _Parts(similarity, weights, starts, symmetric)
+    parts = _Parts(similarity, weights, starts)
     parts.begin_with(first)
     gains = np.zeros(len(weights))
     active = np.arange(len(starts))
@@ -583,9 +506,8 @@ def _greedy_gains(similarity, weights, starts, symmetric, first):
 class _Parts:
     """State of the greedy choice: how well documents are represented, and the gain of each."""
 
-    def __init__(self, similarity, weights, starts, symmetric):
-        self.by_row = similarity
-        self.by_column = similarity if symmetric else similarity.T.tocsr()
+    def __init__(self, similarity, weights, starts):
+        self.similarity = similarity
         self.starts = starts
         self.sizes = np.diff(starts, append=len(weights))
         self.exponents = np.repeat(self._exponents(weights), self.sizes)
@@ -593,7 +515,7 @@ class _Parts:
         self.best = np.zeros(len(weights), dtype=np.int64)
         self.gains = np.zeros(len(weights), dtype=np.int64)
         everyone = np.arange(len(weights))
-        for columns in self._blocks(self.by_column, everyone):
+        for columns in self._blocks(everyone):
             _, owners, values = self._covered_by(columns)
             np.add.at(self.gains, columns[owners], values)
         self.keys = _tie_key(self.gains)
@@ -602,24 +524,25 @@ class _Parts:
         """Return for each component a power of two that scales its gains to integers."""
         _, size = np.frexp(np.maximum.reduceat(weights, self.starts))
         scaled = np.ldexp(weights, -np.repeat(size, self.sizes))
-        largest = np.maximum.reduceat(self.by_column @ scaled, self.starts)
+        largest = np.maximum.reduceat(self.similarity @ scaled, self.starts)
         return _SUM_BITS - size - np.frexp(largest)[1]
 
     def gains_of(self, rows):
         """Return gains as floats."""
         return np.ldexp(self.gains[rows].astype(np.float64), -self.exponents[rows])
 
-    def _blocks(self, matrix, rows):
+    def _blocks(self, rows):
         """Yield slices of rows with a limited total number of entries."""
-        lengths = (matrix.indptr[rows + 1] - matrix.indptr[rows]).astype(np.int64)
+        indptr = self.similarity.indptr
+        lengths = (indptr[rows + 1] - indptr[rows]).astype(np.int64)
         for begin, end in blocks_of(running_sums(lengths), _BLOCK):
             yield rows[begin:end]
 
     def _covered_by(self, columns):
         """Return documents that some choices represent, the choices, and the similarities."""
-        entries, owners = entries_of(self.by_column.indptr, columns)
-        covered = self.by_column.indices[entries]
-        return covered, owners, self._whole(covered, self.by_column.data[entries])
+        entries, owners = entries_of(self.similarity.indptr, columns)
+        covered = self.similarity.indices[entries]
+        return covered, owners, self._whole(covered, self.similarity.data[entries])
 
     def _whole(self, rows, similarity):
         """Return weighted similarities as integers."""
@@ -649,7 +572,7 @@ class _Parts:
     def begin_with(self, chosen):
         """Choose given documents first; a component may have several of them."""
         best = np.zeros_like(self.best)
-        for some in self._blocks(self.by_column, chosen):
+        for some in self._blocks(chosen):
             covered, _, values = self._covered_by(some)
             np.maximum.at(best, covered, values)
         rows = np.flatnonzero(best)
@@ -657,7 +580,7 @@ class _Parts:
 
     def choose(self, chosen):
         """Choose one document in each of some components."""
-        for some in self._blocks(self.by_column, chosen):
+        for some in self._blocks(chosen):
             covered, _, values = self._covered_by(some)
             better = values > self.best[covered]
             self._represent(covered[better], values[better])
@@ -667,11 +590,11 @@ class _Parts:
         before = self.best[rows]
         self.best[rows] = values
         begin = 0
-        for some in self._blocks(self.by_row, rows):
+        for some in self._blocks(rows):
             stretch = slice(begin, begin + len(some))
-            entries, owners = entries_of(self.by_row.indptr, some)
-            columns = self.by_row.indices[entries]
-            could = self._whole(some[owners], self.by_row.data[entries])
+            entries, owners = entries_of(self.similarity.indptr, some)
+            columns = self.similarity.indices[entries]
+            could = self._whole(some[owners], self.similarity.data[entries])
             # max(0, could - before) - max(0, could - after)
             could_after = np.minimum(could, values[stretch][owners])
             loss = could_after - np.minimum(could, before[stretch][owners])

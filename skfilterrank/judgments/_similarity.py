@@ -90,13 +90,13 @@ def nearest_similarity(X, rows) -> np.ndarray:
     step = max(1, block // max(1, X.shape[0]))
     return np.concatenate(
         [
-            nearest_of_block(X[rows[begin : begin + step]] @ X.T)
+            _nearest_of_block(X[rows[begin : begin + step]] @ X.T)
             for begin in range(0, len(rows), step)
         ]
     )
 
 
-def nearest_of_block(similarity) -> np.ndarray:
+def _nearest_of_block(similarity) -> np.ndarray:
     """Return the largest similarity in each row, at least 0, without those that are 1."""
     values = similarity.data if sparse.issparse(similarity) else similarity
     values[(values < 0) | (values > 1 - _SLACK)] = 0.0

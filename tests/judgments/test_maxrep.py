@@ -98,32 +98,6 @@ def test_vectors_by_the_letter(kind):
         assert selector.feature_names_in_[3] == "term 3"
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, np.asarray, pd.DataFrame])
-def test_precomputed_similarities(kind):
-    texts, groups, prior = pool(2)
-    similarity = cosine_similarity(TfidfVectorizer().fit_transform(texts))
-    # Only the first of two rows stands for the other.
-    similarity[3, 0] = 0.0
-    np.fill_diagonal(similarity, 0.0)
-    selector = MaxRepSelector(0.6, metric="precomputed")
-    selector.fit(kind(similarity), groups=groups, prior=prior)
-    assert_letter(selector, thresholded(similarity, 0.6), groups, prior)
-
-
-def test_precomputed_by_hand():
-    # Document 1 stands for document 0 with 0.8, the threshold, and for document 2 with less.
-    similarity = np.array([[1, 0.8, 0], [0, 1, 0], [0, 0.79, 1]])
-    selector = MaxRepSelector(0.8, metric="precomputed").fit(similarity, groups=[1, 1, 1])
-    assert selector.ranking_.tolist() == [3, 1, 2]
-    np.testing.assert_allclose(selector.gains_, [0.2, 1.8, 1])
-
-
-def test_negative_similarities_count_as_0():
-    similarity = np.array([[1, -0.5], [-0.5, 1]])
-    selector = MaxRepSelector(1e-12, metric="precomputed").fit(similarity, groups=[1, 1])
-    assert selector.gains_.tolist() == [1, 1]
-
-
 def test_copies_add_nothing():
     texts = ["wine", "rain bread", "oil", "rain bread", "rain bread"]
     selector = MaxRepSelector().fit(texts, groups=[1] * 5, prior=[0.2, 0.1, 0.5, 0.1, 0.1])
@@ -144,27 +118,25 @@ def ordinary_texts(seed, n_texts=40, n_topics=8):
 
 
 def as_kind(kind, texts):
-    """Return X and parameters for the same documents as texts, vectors or similarities."""
+    """Return the same documents as texts or vectors."""
     vectors = TfidfVectorizer().fit_transform(sorted(texts))
     vectors = vectors[[sorted(texts).index(text) for text in texts]]
-    if kind == "precomputed":
-        return cosine_similarity(vectors), {"metric": kind}
-    return {"texts": texts, "vectors": vectors, "dense": vectors.toarray()}[kind], {}
+    return {"texts": texts, "vectors": vectors, "dense": vectors.toarray()}[kind]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["texts", "vectors", "dense", "precomputed"])
+@pytest.mark.parametrize("kind", ["texts", "vectors", "dense"])
 def test_the_order_of_rows_does_not_change_what_is_chosen(kind):
     for seed in range(20 if kind == "texts" else 4):
         rng = np.random.default_rng(seed)
         texts = ordinary_texts(seed)
         prior = rng.integers(1, 3, len(texts)).astype(float) if seed % 2 else None
-        X, params = as_kind(kind, texts)
-        whole = MaxRepSelector(random_state=seed, **params)
+        X = as_kind(kind, texts)
+        whole = MaxRepSelector(random_state=seed)
         whole.fit(X, groups=np.zeros(len(texts)), prior=prior)
         rows = rng.permutation(len(texts))
-        X, params = as_kind(kind, [texts[row] for row in rows])
-        mixed = MaxRepSelector(random_state=seed, **params)
+        X = as_kind(kind, [texts[row] for row in rows])
+        mixed = MaxRepSelector(random_state=seed)
         mixed.fit(X, groups=np.zeros(len(rows)), prior=None if prior is None else prior[rows])
         np.testing.assert_array_equal(mixed.ranking_, whole.ranking_[rows])
         assert mixed.threshold_ == pytest.approx(whole.threshold_, rel=1e-12)
@@ -204,15 +176,6 @@ def test_random_state_decides_between_equals_alone():
 
 
 def test_a_quarter_has_a_similar_document_by_default():
-    # Nearest others, copies aside: .9 (0), .7 (1), .5 (2 and 3), none (4 and 5, which are copies).
-    similarity = np.eye(6)
-    similarity[[0, 1], [1, 0]] = 0.9, 0.7
-    similarity[[2, 3], [3, 2]] = 0.5
-    similarity[0, 2] = 0.1
-    similarity[[4, 5], [5, 4]] = 1.0
-    for kind in (np.asarray, sparse.csr_array):
-        selector = MaxRepSelector(metric="precomputed").fit(kind(similarity), groups=[1] * 6)
-        assert selector.threshold_ == 0.7
     # Angles of 50, 40, 10 and 10 degrees in two queries; vectors have other lengths.
     angles = np.deg2rad([0, 50, 90, 20, 30, 0])
     lengths = np.array([1, 1, 1, 1e200, 3, 0])
@@ -267,25 +230,13 @@ def test_copies_are_ranked_as_vectors_are():
         np.testing.assert_allclose(by_text.gains_, by_vector.gains_, rtol=1e-9, atol=1e-11)
 
 
-def test_max_terms_keeps_the_most_frequent():
-    # Only "rain" is left, and it is in two of three documents.
-    texts = ["rain rain bread", "rain wine", "cheese"]
-    with pytest.warns(UserWarning, match=r"1 of 3 texts have no term .*: rows 2\."):
-        selector = MaxRepSelector(max_terms=1).fit(texts, groups=[1, 1, 1])
-    assert sorted(selector.gains_[:2]) == [0, 2]
-    assert selector.gains_[2] == 1
-
-
 def fitted_on(kind, threshold, texts, groups, prior, judged=None):
-    """Fit a selector on texts, vectors or similarities."""
-    X = TfidfVectorizer().fit_transform(texts)
-    X = {"texts": texts, "vectors": X, "precomputed": cosine_similarity(X)}[kind]
-    metric = "precomputed" if kind == "precomputed" else "cosine"
-    selector = MaxRepSelector(threshold, metric=metric)
-    return selector.fit(X, groups=groups, prior=prior, judged=judged)
+    """Fit a selector on texts or vectors."""
+    X = texts if kind == "texts" else TfidfVectorizer().fit_transform(texts)
+    return MaxRepSelector(threshold).fit(X, groups=groups, prior=prior, judged=judged)
 
 
-KINDS = pytest.mark.parametrize("kind", ["texts", "vectors", "precomputed"])
+KINDS = pytest.mark.parametrize("kind", ["texts", "vectors"])
 
 
 @pytest.mark.slow
@@ -368,13 +319,6 @@ def test_texts_without_terms():
     [
         ({"threshold": 0}, np.eye(2), "threshold must be a finite number above 0"),
         ({"threshold": 1.5}, np.eye(2), "threshold must be a finite number above 0"),
-        ({"metric": "euclidean"}, np.eye(2), "metric must be one of 'cosine', 'precomputed'"),
-        ({"max_terms": 0}, ["a b", "c"], "max_terms must be a whole number from 1 up, got 0"),
-        ({"max_terms": 2.0}, ["a b", "c"], "max_terms must be a whole number from 1 up, got 2.0"),
-        ({"metric": "precomputed"}, np.ones((2, 3)), r"a square matrix, got shape \(2, 3\)"),
-        ({"metric": "precomputed"}, 2 * np.eye(2), "similarities of at most 1 .* got 2:"),
-        ({"metric": "precomputed"}, np.full((2, 2), np.nan), "NaN"),
-        ({"metric": "precomputed"}, ["a", "b"], "square|2D|float"),
         ({}, np.array([[1, np.nan], [0, 1]]), "NaN"),
         ({}, np.array([["a"], ["b"]], dtype=object), "could not convert string to float"),
     ],
@@ -456,18 +400,15 @@ def problems(draw, values=tuple(i / 8 for i in range(9)), max_documents=9):
     cells = st.one_of(st.just(0.0), st.sampled_from(values))
     rows = draw(st.lists(st.lists(cells, min_size=n, max_size=n), min_size=n, max_size=n))
     similarity = np.array(rows)
-    if draw(st.booleans()):
-        similarity = np.maximum(similarity, similarity.T)
+    similarity = np.maximum(similarity, similarity.T)
     np.fill_diagonal(similarity, 1)
     weights = draw(st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0]), min_size=n, max_size=n))
     return similarity, np.array(weights)
 
 
 def run(similarity, weights=None, chosen=None):
-    similarity = np.asarray(similarity, dtype=float)
-    symmetric = bool((similarity == similarity.T).all())
     return facility_location(
-        sparse.csr_array(similarity), weights, symmetric=symmetric, chosen=chosen
+        sparse.csr_array(np.asarray(similarity, dtype=float)), weights, chosen=chosen
     )
 
 
@@ -494,8 +435,7 @@ def test_equals_brute_force_in_blocks(density, seed, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 7)
     rng = np.random.default_rng(seed)
     similarity = rng.uniform(size=(18, 18)) * (rng.uniform(size=(18, 18)) < density)
-    if seed % 2:
-        similarity = np.maximum(similarity, similarity.T)
+    similarity = np.maximum(similarity, similarity.T)
     np.fill_diagonal(similarity, 1)
     weights = rng.exponential(size=18)
     order, gains = run(similarity, weights)
@@ -541,7 +481,7 @@ def test_long_sums_do_not_drift():
     similarity[[0], :] = 0.8125
     similarity[:, [0]] = 0.8125
     similarity[0, 0] = 1
-    order, gains = facility_location(similarity.tocsr(), np.full(n, 0.1), symmetric=True)
+    order, gains = facility_location(similarity.tocsr(), np.full(n, 0.1))
     assert order.tolist() == list(range(n))
     np.testing.assert_allclose(gains[0], 0.1 * (1 + 1500 * 0.8125), rtol=1e-12)
     np.testing.assert_allclose(gains[1:], 0.1 * 0.1875, rtol=1e-12)

@@ -227,13 +227,13 @@ def test_nearest_similarities_are_held_in_blocks(monkeypatch):
     cosines[cosines > 1 - 1e-9] = 0.0
     np.testing.assert_allclose(expected, cosines[rows].max(axis=1), rtol=1e-12)
     held: list[int] = []
-    nearest = module.nearest_of_block
+    nearest = module._nearest_of_block
 
     def counted(similarity):
         held.append(similarity.nnz)
         return nearest(similarity)
 
-    monkeypatch.setattr(module, "nearest_of_block", counted)
+    monkeypatch.setattr(module, "_nearest_of_block", counted)
     monkeypatch.setattr(module, "_PRODUCT_BLOCK", 1000)
     np.testing.assert_array_equal(nearest_similarity(X, rows), expected)
     assert max(held) <= 1000
