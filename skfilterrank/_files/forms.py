@@ -4,11 +4,8 @@ Objects of ranx, pyarrow, ir_measures and ir_datasets are recognized by their at
 importing these packages.
 """
 
-import html
 import io
 import os
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -17,6 +14,7 @@ from itertools import chain, islice
 import pandas as pd
 
 from skfilterrank._base.checks import as_list
+from skfilterrank._files.columns import ROLES
 from skfilterrank._files.files import (
     check_name,
     decode,
@@ -25,12 +23,11 @@ from skfilterrank._files.files import (
     read_bytes,
     unpacked_name,
 )
+from skfilterrank._files.kinds import ORDER, SEPARATORS, first_line
 from skfilterrank._files.tables import (
-    SEPARATORS,
     SUFFIXES,
-    find_column,
-    format_of_name,
     import_pyarrow,
+    read_excel,
     read_jsonl,
     read_parquet,
     read_separated,
@@ -42,11 +39,8 @@ from skfilterrank.exceptions import (
     InputTypeError,
     SkfilterrankError,
     brief,
-    brief_list,
 )
 
-# Hint in errors about judgments in the place of runs, and the reverse.
-ORDER = "judgments come first, then runs, as in evaluate_runs(qrels, runs, measures)."
 OF_SERIES = (
     "Make a data frame of it, with the columns 'qid', 'docno' and 'score' (or 'label'), such as by "
     "reset_index() where queries and documents are in its index."
@@ -149,7 +143,7 @@ def are_runs(systems) -> bool:
 def name_of_path(path) -> str:
     """Name a run after its file, without the ends that tell its compression and its format."""
     name = unpacked_name(text_of_path(os.path.basename(path)))
-    for ending in (*SUFFIXES, ".json", ".txt"):
+    for ending in (*SUFFIXES, ".txt"):
         if len(name) > len(ending) and name.lower().endswith(ending):
             return name[: -len(ending)]
     return name
@@ -277,199 +271,23 @@ def _reader(data, value):
     return partial(_of_rows, data, value) if is_rows or isinstance(data, Iterator) else None
 
 
-# Possible names of each column, in any case: first our name, which PyTerrier uses too, then names
-# of other tools. The first name that a table has is used, so ambiguous names come last.
-COLUMN_NAMES = {
-    "qid": (
-        *("qid", "query_id", "q_id", "query-id", "queryid", "query_no"),
-        *("topic", "topic_id", "topic-id", "topicid", "topic_no", "question_id", "question-id"),
-        *("questionid", "query"),
-    ),
-    "docno": (
-        *("docno", "doc_id", "docid", "corpus-id", "document_id", "pid"),
-        *("doc-id", "document-id", "documentid", "doc_no", "corpus_id", "did"),
-        *("passage_id", "passage-id", "passageid", "document", "doc"),
-    ),
-    "label": ("label", "relevance", "rel", "rating", "grade"),
-    "score": ("score", "prediction"),
-    "rank": ("rank",),
-    # Columns that are False where a document is hidden.
-    "shown": ("shown", "kept"),
-    "inclusion_probability": ("inclusion_probability",),
-    "judged_by": ("judged_by",),
-    "draw": ("draw",),
-    "iteration": ("iteration",),
-    "run": ("run",),
-}
-# A file with one of these columns was written by BEIR or ranx; its column "score" holds labels.
-NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
-# In tables of judgments and runs, users and items of recommenders are queries and documents.
-ROW_NAMES = COLUMN_NAMES | {
-    "qid": (*COLUMN_NAMES["qid"], "user", "user_id", "userid"),
-    "docno": (*COLUMN_NAMES["docno"], "item", "item_id", "itemid"),
-}
-_IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
-# Beside a surer name of the same role, these may well be columns of something else, such as a text.
-_UNSURE = {
-    *("query", "topic", "document", "doc"),
-    *("user", "user_id", "userid", "item", "item_id", "itemid"),
-}
-_HEADER_BYTES = 1 << 16
-_BARE_LINE = re.compile(rb"(?=[^\t ]*[0-9])[^\t ]+ *\t[^\t]*")
-# Matches the first line that is neither blank nor a comment.
-_FIRST_LINE = re.compile(rb"^[^\S\n]*([^\s#][^\n]*)", re.MULTILINE)
-_TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE)
-
-
-LINES = "columns between white space"
-_FIRST_BYTES = {
-    "parquet": re.compile(rb"PAR1[\0-\x1f]"),
-    # A bracket alone does not prove JSON: an id may begin with a bracket.
-    "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
-}
-
-
-def names_of_columns(columns) -> dict:
-    """Return the possible names of each column, of which the caller may have given some."""
-    columns = {} if columns is None else columns
-    if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns.values()):
-        raise InputError(
-            "columns must be a dict of names by our names, such as {'qid': 'question'}, got "
-            f"{brief(columns)}."
-        )
-    if unknown := [name for name in columns if name not in ROW_NAMES]:
-        raise InputError(
-            f"columns must have keys among {brief_list(ROW_NAMES.keys())}, got {brief(unknown[0])}."
-        )
-    if twice := [name for name, n in Counter(columns.values()).items() if n > 1]:
-        raise InputError(
-            f"columns must name each column once, got {brief(columns)}, where {brief(twice[0])} "
-            "has two meanings: name another column for one of them."
-        )
-    return ROW_NAMES | {name: (given,) for name, given in columns.items()}
-
-
-def chosen_column(present, names, option=None):
-    """Return the column of a role as `find_column` does; raise if another column may be meant.
-
-    The first name, ours, is meant where a column has it. `option` names the column; None is
-    ``columns=``.
-    """
-    found = find_column(present, names)
-    lower = {str(column).lower() for column in present}
-    sure = [name for name in names if name in lower - _UNSURE]
-    if len(sure) > 1 and sure[0] != names[0]:
-        option = option or f"columns=, such as {{{names[0]!r}: {brief(found)}}}"
-        raise InputError(
-            f"the columns {brief_list(find_column(present, [name]) for name in sure)} may each be "
-            f"{brief(names[0])}: name one of them by {option}, or rename it to {brief(names[0])}."
-        )
-    return found
-
-
-def form_of(content, names=ROW_NAMES):
-    """Return the format of a file from its bytes, which have no byte order mark."""
-    for form, pattern in _FIRST_BYTES.items():
-        if pattern.match(content):
-            return form
-    first = _FIRST_LINE.search(content)
-    line = first[1] if first else b""
-    return header_of(line, names["qid"], names["docno"]) or LINES
-
-
-def check_no_header(content, value, columns, name):
-    """Raise for a first line of names of columns, of which those of ids are not known."""
-    first = _FIRST_LINE.search(content)
-    line = first[1].decode("utf-8", "replace") if first else ""
-    fields = [each.strip().strip('"') for each in re.split("[,;\t]", line)]
-    is_header = len(fields) > 2 and all(re.fullmatch(r"[^\W\d][\w .-]*", each) for each in fields)
-    names = names_of_columns(columns)
-    found = {each: find_column(fields, names[each]) for each in ("qid", "docno", value)}
-    lacking = [each for each in found if found[each] is None]
-    if not (line and lacking and (columns or (is_header and not re.search(r"\d", line)))):
-        return
-    other = next((each for each in fields if each not in found.values()), "")
-    raise FileFormatError(
-        f"the first line holds {brief_list(fields)}, and no name that is known for "
-        f"{' and '.join(lacking)}: rename them, or name them by columns=, such as "
-        f"{{{lacking[0]!r}: {brief(other)}}}.",
-        name,
-        content.count(b"\n", 0, first.start(1)) + 1,
-    )
-
-
 def read_format(content, name, kinds, format):
     """Read a table in a format: the table, and a function from row position to line number.
 
     `kinds` are lists of possible names, one for each column of ids, which is read as texts.
     """
     readers = {"json": _read_json, "jsonl": read_jsonl, "parquet": read_parquet}
+    readers["excel"] = read_excel
     return readers.get(format, read_separated)(content, name, kinds, format)
 
 
 def read_form(form, content, name, kinds):
     """Read a file that is not TREC lines, as `read_format`; comments may precede a header."""
-    if form in _FIRST_BYTES:
-        return read_format(content, name, kinds, form)
-    begin = _FIRST_LINE.search(content).start()
+    begin = first_line(content).start() if form in SEPARATORS else 0
     table, line_of = read_format(content[begin:], name, kinds, form)
+    if not begin:
+        return table, line_of
     return table, lambda row: line_of(row) + content.count(b"\n", 0, begin)
-
-
-def has_labels(names):
-    """Tell from the column names whether a table holds judgments."""
-    return find_column(names, COLUMN_NAMES["label"]) is not None or (
-        find_column(names, ["score"]) is not None
-        and find_column(names, NAMES_BESIDE_SCORES) is not None
-    )
-
-
-def n_columns(content):
-    """Count the columns of the first line that is neither blank nor a comment; 0 without one."""
-    first = _FIRST_LINE.search(content)
-    return len(first[1].split()) if first else 0
-
-
-def header_of(line, *kinds):
-    """Return the format of a header line of bytes; None if the line is not a header.
-
-    A header names several columns, at least one of each kind; kinds are lists of names.
-    """
-    text = line.decode("utf-8", "replace").strip("\r\n")
-    for format, separators in SEPARATORS.items():
-        names = {field.strip().strip('"') for field in re.split(f"[{separators}]", text)}
-        if len(names) > 1 and None not in [find_column(names, kind) for kind in kinds]:
-            return format
-    return None
-
-
-def read_texts(content, name, ids):
-    """Read topics or documents in any format: the table, and a function from row to line number.
-
-    `ids` are the possible names of the id column. If the file has no header and each line holds an
-    id and a text, the columns are called "id" and "text".
-    """
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    if _TOPICS.match(content):
-        return _read_topics(content, name)
-    form = form_of(content)
-    if form in _FIRST_BYTES:
-        return read_form(form, content, name, [ids])
-    first = content[:_HEADER_BYTES].lstrip().partition(b"\n")[0]
-    if (format := header_of(first, ids)) in ("tsv", "csv"):
-        return read_separated(content, name, [ids], format)
-    # MS MARCO files have no header: their ids contain digits, unlike column names.
-    if _BARE_LINE.fullmatch(first):
-        return _read_without_names(content, name)
-    if (format := format_of_name(name)) is not None:
-        return read_format(content, name, [ids], format)
-    raise FileFormatError(
-        "the format of the file is unknown: it is not JSON, Parquet, TREC topics (<top>) or "
-        "lines of id, tab and text, and its first line names no column "
-        f"{' or '.join(ids[:4])} or the like.",
-        name,
-        1,
-    )
 
 
 def _read_json(content, name, kinds, format):
@@ -484,7 +302,7 @@ def _read_json(content, name, kinds, format):
         return read_jsonl(content, name, kinds, "jsonl")
     value = json_of(text, name, unique=True)
     is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
-    if is_texts and set(value).isdisjoint(chain(_IDS, *kinds)):
+    if is_texts and set(value).isdisjoint(chain(ROLES["qid"].names, ROLES["docno"].names, *kinds)):
         # The object holds texts by id; it is not the only row of a table.
         table = pd.DataFrame({"id": list(value), "text": list(value.values())})
     elif is_by_query(value):
@@ -500,86 +318,3 @@ def _read_json(content, name, kinds, format):
             )
         table = table_of_records(rows, name)
     return table, lambda row: None
-
-
-_TOPIC = re.compile(r"<(top|topic)\b([^<>]*)>(.*?)(</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-_NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
-# A "<" within text, as in "a < b", does not begin a tag.
-_TAG = re.compile(r"""<(/?)([a-z]\w*)(?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?>""", re.I)
-# Fields that may begin anywhere in a line; other fields must begin a line or follow a tag.
-_FIELDS = ("num", "title", "desc", "narr", "query", "question", "narrative", "description")
-# Labels such as "Description:" that are removed if all topics have them.
-_LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
-_NAMES = {"num": "number", "desc": "description", "narr": "narrative"}
-
-
-def _read_topics(data, name):
-    """Read TREC topics: a table with the column "number" and a column for each tag."""
-    text = decode(data, name)
-    rows, lines = [], []
-    line, counted = 1, 0
-    for match in _TOPIC.finditer(text):
-        line += text.count("\n", counted, match.start())
-        counted = match.start()
-        if not match[4] or re.search(rf"<{match[1]}\b", match[3], re.IGNORECASE):
-            raise FileFormatError(f"<{match[1]}> is not closed; is the file cut short?", name, line)
-        fields = {
-            _NAMES.get(tag, tag): " ".join(html.unescape(content).split())
-            for tag, content in _fields_of(match[3])
-            if content
-        }
-        if (number := _NUMBER.search(match[2])) is not None:
-            fields["number"] = number[1]
-        if not fields.get("number"):
-            raise FileFormatError("the topic has no number, such as '<num> Number: 1'.", name, line)
-        rows.append(fields)
-        lines.append(line)
-    return pd.DataFrame.from_records(rows), lines.__getitem__
-
-
-def _fields_of(topic):
-    """Yield the tag and the text of each field; a field ends at its closing tag or the next one."""
-    tags = list(_TAG.finditer(topic))
-    closed_at = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
-    field, begin, behind = None, 0, 0
-    for tag in tags:
-        name = tag[2].lower()
-        if tag[1]:
-            is_end = name == field
-        else:
-            # Text of the field's line between the last tag and this one.
-            before = topic[behind : tag.start()].rpartition("\n")[2]
-            is_end = closed_at.get(field, -1) < tag.start() and (
-                name in _FIELDS or not before.strip()
-            )
-        behind = tag.end()
-        if not is_end:
-            continue
-        if field is not None:
-            yield field, _without_label(topic[begin : tag.start()])
-        field, begin = None if tag[1] else name, tag.end()
-    if field is not None:
-        yield field, _without_label(topic[begin:])
-
-
-def _without_label(text):
-    """Return the text of a field without a label such as "Description:"."""
-    text = text.strip()
-    label = _LABEL.match(text)
-    return text[label.end() :] if label else text
-
-
-def _read_without_names(data, name):
-    """Read lines of id and text: the table, and a function from row to line number."""
-    rows, lines = [], []
-    for number, line in enumerate(decode(data, name).split("\n"), 1):
-        if not line.strip():
-            continue
-        key, mark, text = line.rstrip("\r").partition("\t")
-        if not mark:
-            raise FileFormatError(
-                "expected an id, a tab and a text, as in the first line.", name, number
-            )
-        rows.append((key, text))
-        lines.append(number)
-    return pd.DataFrame(rows, columns=["id", "text"]), lines.__getitem__

@@ -1,4 +1,4 @@
-"""Tables in CSV, TSV, JSON lines or Parquet, with the line of each row.
+"""Tables in CSV, TSV, JSON lines, Parquet or Excel, with the line of each row.
 
 Spreadsheets treat a text that begins with =, +, -, @, a tab or a carriage return as a formula. In
 CSV, an apostrophe is written before such a text and removed again when names and ids are read. A
@@ -13,12 +13,14 @@ import io
 import itertools
 import os
 import re
+import zipfile
 from collections import Counter
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._base.lazy_names import import_optional
+from skfilterrank._files.columns import find_column
 from skfilterrank._files.files import (
     check_unpacked,
     decode,
@@ -26,8 +28,9 @@ from skfilterrank._files.files import (
     reason_of,
     unpacked_name,
 )
+from skfilterrank._files.kinds import SEPARATORS
 from skfilterrank._files.tokens import id_tokens
-from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
+from skfilterrank.exceptions import FileFormatError, brief, brief_list
 
 # pandas 3.1 always reads numbers exactly, and warns if the argument is passed.
 _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
@@ -41,33 +44,11 @@ SUFFIXES = {
     ".tsv": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "excel",
 }
-# Characters that separate the fields of each format; a header may be in several of them.
-SEPARATORS = {"tsv": "\t", "csv": ",;", "columns": " "}
-
-
-def find_column(present, names):
-    """Return the first of some names that is among the columns, in any case; None without one.
-
-    A name in the same case comes before others. Raises if several columns differ only in case.
-    """
-    present = dict.fromkeys(present)
-    in_any_case: dict = {}
-    for column in present:
-        in_any_case.setdefault(str(column).lower(), []).append(column)
-    for name in names:
-        if name in present:
-            return name
-        if len(found := in_any_case.get(name, [])) > 1:
-            raise InputError(
-                f"the columns {brief_list(found)} differ only in case, and each may be "
-                f"{brief(name)}: rename all but one, or name one exactly, by columns= or the like."
-            )
-        if found:
-            return found[0]
-    return None
 
 
 def is_table_name(path) -> bool:
@@ -127,13 +108,13 @@ def read_separated(data, name, kinds, format):
 def _separator_of(text, format, name):
     """Return separator and names of a header; raise if the separator is not that of the format.
 
-    The header of CSV decides between comma and semicolon.
+    The header of CSV decides between comma, semicolon and vertical bar.
     """
     own = SEPARATORS[format][0]
     line, names = next(records_of(text, own, name), (1, []))
     others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
-    if others == [";"] and format == "csv":
-        return ";", next(records_of(text, ";", name))[1]
+    if len(others) == 1 and others[0] in SEPARATORS[format]:
+        return others[0], next(records_of(text, others[0], name))[1]
     if others:
         raise FileFormatError(
             f"the column names are separated by {brief(others[0])}, but {format.upper()} uses "
@@ -238,6 +219,34 @@ def read_parquet(data, name, kinds, format):
             f"the file is not a Parquet file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
+
+
+def read_excel(data, name, kinds, format):
+    """Read the one sheet of an Excel file that has rows; blank rows are left out."""
+    import_optional("openpyxl", f"reading {name}", "openpyxl, or save the sheet as CSV")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            n_bytes = sum(part.file_size for part in packed.infolist())
+        check_unpacked(n_bytes, len(data), "Excel", name)
+        # Cells with words such as "NA" or digits such as "01" are texts.
+        how: dict = {"dtype": object, "keep_default_na": False, "na_values": [""]}
+        sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, engine="openpyxl", **how)
+    except FileFormatError:
+        raise
+    except Exception as error:  # openpyxl can raise anything for damaged bytes
+        raise FileFormatError(
+            f"the file is not an Excel file, or is damaged ({reason_of(error)}).", name
+        ) from error
+    filled = {sheet: table for sheet, table in sheets.items() if len(table.columns)}
+    if len(filled) != 1:
+        shown = brief_list(list(filled)) or "none"
+        raise FileFormatError(
+            f"one sheet with rows was expected, got {shown}: save the right one as CSV.", name
+        )
+    (table,) = filled.values()
+    rows = np.flatnonzero(table.notna().any(axis=1))
+    table = table.iloc[rows].reset_index(drop=True).infer_objects()
+    return table, lambda row: int(rows[row]) + 2
 
 
 def import_pyarrow(what: str):

@@ -8,10 +8,11 @@ import pandas as pd
 
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import JUDGED_BY, N_ITEMS, is_of_machine
-from skfilterrank._files import forms
+from skfilterrank._files.columns import ROLES, find_column
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import find_column, text_ids
+from skfilterrank._files.tables import text_ids
+from skfilterrank._files.topics import read_texts
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import LabelOptions, label_key, written
@@ -26,12 +27,9 @@ DONE_WITH_MISSING = {
 }
 _MOST, _LONGEST, _SHOWN = 20, 40, 3
 _OTHER_IDS = ("id", "_id")
-DOCUMENT_NAMES = (*forms.COLUMN_NAMES["docno"], *_OTHER_IDS)
+DOCUMENT_NAMES = (*ROLES["docno"].sure, *_OTHER_IDS, *ROLES["docno"].doubtful)
 # In files of topics, a column "query" contains texts, not ids.
-TOPIC_NAMES = (
-    *(name for name in forms.COLUMN_NAMES["qid"] if name != "query"),
-    *(*_OTHER_IDS, "number", "num"),
-)
+TOPIC_NAMES = (*ROLES["qid"].sure, "topic", *_OTHER_IDS, "number", "num")
 _TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
 _QUERY_NAMES = ("query", "title", "text", "question", "description")
 
@@ -239,7 +237,7 @@ def _read_by_id(path, kind, names):
     data, name = read_bytes(path), str(path)
     if not data.strip():
         raise FileFormatError(f"the file is empty. A table with {kind} ids was expected.", path)
-    table, line_of = forms.read_texts(data, name, list(names))
+    table, line_of = read_texts(data, name, list(names))
     column = find_column(table, names)
     if column is None:
         raise FileFormatError(

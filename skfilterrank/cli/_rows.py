@@ -10,9 +10,9 @@ import pandas as pd
 
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import JUDGED_BY, is_of_machine, warn_user
+from skfilterrank._files.columns import ROLES, find_column
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._files.forms import COLUMN_NAMES
-from skfilterrank._files.tables import find_column, is_table_name
+from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank.cli._output import Section, data_output, text_of
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
@@ -167,7 +167,7 @@ def _read_table(path, options, like, labelled):
     read = partial(read_judged_table, path, query=known["query"] or "qid", label=label)
     table = read(document=asked["document"])
     if asked["document"] is None:
-        document = find_column(table.columns, [known["document"], *COLUMN_NAMES["docno"]])
+        document = find_column(table.columns, [known["document"], *ROLES["docno"].names])
         if document is not None:
             # Read again as ids, with leading zeros, which must be unique.
             table = read(document=document)

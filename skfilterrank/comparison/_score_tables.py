@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.words import warn_user
+from skfilterrank._files.columns import ROLES
 from skfilterrank._files.files import decode, is_path, read_bytes, source_name
-from skfilterrank._files.forms import COLUMN_NAMES, name_of_path
+from skfilterrank._files.forms import name_of_path
 from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 
-_AXES = dict.fromkeys(COLUMN_NAMES["qid"], "query")
+_AXES = dict.fromkeys(ROLES["qid"].names, "query")
 _AXES |= dict.fromkeys(("run", "system", "model"), "system")
 # Lines of trec_eval that are not measures: numbers of documents and queries, and a text.
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")

@@ -10,7 +10,8 @@ import pandas as pd
 from skfilterrank._base.checks import cached_property, check_choice
 from skfilterrank._base.results import Result, counted
 from skfilterrank._base.words import MISSING, OWN, PRECISIONS, TIES, warn_user
-from skfilterrank._files.forms import ORDER, is_by_query
+from skfilterrank._files.forms import is_by_query
+from skfilterrank._files.kinds import ORDER
 from skfilterrank._files.tokens import Tokens
 from skfilterrank._lists.gains import Gains, check_sample, is_sample
 from skfilterrank._lists.measure import ParsedMeasure, counts_forbidden

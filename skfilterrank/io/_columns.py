@@ -1,12 +1,12 @@
 """Columns of TREC files as positions in the file's bytes, and parsing of numbers."""
 
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skfilterrank._files.files import decode
+from skfilterrank._files.kinds import PRELS, RUN, check_not_other, layout_of
 from skfilterrank._files.tokens import PAD, Tokens, padded
 from skfilterrank.exceptions import FileFormatError, brief
 
@@ -14,59 +14,7 @@ from skfilterrank.exceptions import FileFormatError, brief
 _BLOCK_BYTES = 1 << 18
 
 
-class Layout(NamedTuple):
-    """Kind of a TREC file, and the names of its columns separated by blanks.
-
-    `is_proven` tells from the bytes of a file that it has this layout; without it, the number of
-    columns decides.
-    """
-
-    kind: str
-    columns: str
-    is_proven: Callable[[bytes], bool] = bool
-
-    @property
-    def names(self):
-        """Names of the columns, as a list."""
-        return self.columns.split()
-
-
-_PROOF_BYTES = 1 << 16
-_ZERO_TWICE = re.compile(
-    rb"^[ \t]*(\S+)[ \t]+(\S+)[ \t]+(Q?0)[ \t]+\S+[ \t]*\r?\n"
-    rb"[ \t]*\1[ \t]+(?!\2\s)\S+[ \t]+\3[ \t]",
-    re.MULTILINE,
-)
-_OTHER_THIRD = re.compile(rb"^[ \t]*[^\s#]\S*[ \t]+\S+[ \t]+(?!Q?0[ \t])\S", re.MULTILINE)
-
-
-def _has_zeros_third(content):
-    """Tell whether the third column is 0 in all lines, two of them of one query: no document."""
-    # Few bytes show it, and then all are searched.
-    return bool(_ZERO_TWICE.search(content, 0, _PROOF_BYTES)) and not _OTHER_THIRD.search(content)
-
-
-QRELS = Layout("qrels", "qid iteration docno label")
-PRELS = Layout("sample", "qid docno label method inclusion_probability")
-RUN = Layout("run", "qid Q0 docno rank score run")
-MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
-# Layouts of judgments and of runs, by the value that a row holds. The last is the usual one.
-LAYOUTS = {
-    "label": (Layout("qrels", "qid docno iteration label", _has_zeros_third), PRELS, QRELS),
-    "score": (MS_MARCO_RUN, RUN),
-}
 _UNUSED = {"Q0", "method"}
-
-
-def layout_of(value, n_columns, content) -> Layout:
-    """Return the first layout that fits the columns of the first line, or else the usual one."""
-    of_value = LAYOUTS[value]
-    fitting = (
-        each for each in of_value if len(each.names) == n_columns and each.is_proven(content)
-    )
-    return next(fitting, of_value[-1])
-
-
 # Control bytes from the tab (9) to the carriage return (13) are white space.
 _FIRST_BLANK, _LAST_BLANK = np.uint8(9), np.uint8(13)
 _COMMENT = ord("#")
@@ -89,10 +37,9 @@ class TrecLines:
     that begin with "#" are comments.
     """
 
-    def __init__(self, content, name, layout):
-        self.name, self.layout = name, layout
-        columns = [column for column in layout.names if column not in _UNUSED]
-        self._n_columns = len(layout.names)
+    def __init__(self, content, name, value):
+        check_not_other(value, content, name)
+        self.name = name
         if b"\r" in content:
             # A line may end in several carriage returns, which some tools write.
             content = re.sub(rb"\r+(?=\n|\Z)", b"", content)
@@ -105,6 +52,9 @@ class TrecLines:
             )
         if not content.isascii():
             decode(content, self.name)
+        self.layout = layout = layout_of(value, content, name)
+        columns = [column for column in layout.names if column not in _UNUSED]
+        self._n_columns = len(layout.names)
         # The padding consists of line feeds, so it also ends a last line without a line feed.
         self.data = padded(content, ord("\n"))
         self._columns = self._split(columns, content)
@@ -237,9 +187,7 @@ class TrecLines:
         """Return the error message for a line with a wrong number of columns."""
         return (
             f"{got} column{'s' * (got != 1)} where a {self.layout.kind} has {self._n_columns} "
-            f"({self.layout.columns}): ids must not hold white space; qrels have 4 columns and "
-            "runs have 6; a table with commas or tabs must have the names of its columns, such as "
-            "qid, docno and score or label, in its first line."
+            f"({self.layout.columns}), as the first line does: ids must not hold white space."
         )
 
 

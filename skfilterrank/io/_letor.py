@@ -1,6 +1,7 @@
 """Reading and writing of LETOR files, with lines ``label qid:ID index:value ... # comment``."""
 
 import itertools
+import os
 import re
 from typing import NamedTuple
 
@@ -9,18 +10,33 @@ import scipy.sparse as sp
 
 from skfilterrank._base.checks import (
     as_column,
+    as_list,
     as_number_array,
     check_count,
     check_numbers,
     is_missing,
 )
-from skfilterrank._files.files import check_target, iter_line_chunks, source_name, write_lines
+from skfilterrank._base.words import warn_user
+from skfilterrank._files.files import (
+    check_target,
+    is_path,
+    iter_line_chunks,
+    source_name,
+    unpacked_name,
+    write_lines,
+)
+from skfilterrank._files.kinds import seems
 from skfilterrank._lists.queries import find_groups
-from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
 _FEATURE = rf"\d{{1,10}}:(?:{_NUMBER})"
-_LINE_PATTERN = re.compile(rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+{_FEATURE}(?!\S))*)\s*", re.ASCII)
+# Lines with the id of the query, and lines without it.
+_LINE_PATTERNS = [
+    re.compile(rf"\s*({_NUMBER}){qid}((?>\s+{_FEATURE}(?!\S))*)\s*", re.ASCII)
+    for qid in (r"\s+qid:(\S+)", r"()")
+]
+_QID = re.compile(r"\s*[^\s#]+\s+qid:", re.ASCII)
 _WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _FEATURE)]
 _DOCID = re.compile(r"\bdocid\s*=", re.ASCII)
 _DOCNO_PATTERN = re.compile(rf"{_DOCID.pattern}\s*(\S+)", re.ASCII)
@@ -30,6 +46,8 @@ _BLANKS = " \t\n\r\f\v"
 # Integers that str() writes as they are in the file. Ids such as "007" and "+7" stay strings.
 _INTEGER_PATTERN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
+# Ends of the names of files with the sizes of queries: those of LightGBM and XGBoost.
+_SIZES = (".query", ".group")
 _MAX_INDEX = np.iinfo(np.int32).max
 _SPARSE_BELOW = 0.1
 
@@ -66,6 +84,7 @@ def read_letor(
     *,
     n_features: int | None = None,
     zero_based: bool | str = "auto",
+    group_sizes=None,
     sparse: bool | str = "auto",
     dtype=np.float64,
 ) -> _LetorData:
@@ -89,7 +108,14 @@ def read_letor(
     zero_based : {"auto", True, False}, default="auto"
         Whether the first feature has the index 0, as in files of
         `sklearn.datasets.dump_svmlight_file`, or 1. "auto" means 0 if some index is 0. For a test
-        file, pass `zero_based` of the training data, since its index 0 may not occur.
+        file, pass `zero_based` of the training data, since its index 0 may not occur; with
+        `n_features`, "auto" is an error where some index is 0.
+    group_sizes : path, array-like of int, or list of these, default=None
+        Number of rows of each query, for files of LightGBM and XGBoost, whose lines have no
+        ``qid:ID``: an array, or a file with one number per line. For a list of files, pass a list
+        with one entry per file. None looks for a file beside the data whose name has ".query" or
+        ".group" at its end, such as rank.train.query, and warns that it is used. Queries are
+        numbered from 0.
     sparse : {"auto", True, False}, default="auto"
         True returns X as a csr_matrix, and False as an array. "auto" returns a csr_matrix if fewer
         than 10 % of the entries differ from 0; pass True or False if X of two files must have the
@@ -111,7 +137,13 @@ def read_letor(
     FileFormatError
         A ValueError whose message starts with file and line: if a query id is missing, a label is
         not a number, a feature is not index:value, an index is too low, too high for `n_features`
-        or occurs twice, a value is infinite, bytes are not UTF-8, or the file has no rows.
+        or occurs twice, a value is infinite, bytes are not UTF-8, or the file has no rows. If the
+        first line is wrong, the message says what the file seems to be.
+
+    Warns
+    -----
+    DataWarning
+        If sizes of queries are read from a file beside the data.
 
     See Also
     --------
@@ -146,10 +178,20 @@ def read_letor(
         raise InputError("source must hold at least one file, got an empty list: pass a file.")
     blocks: list[tuple] = []
     query_codes: dict = {}
-    for source in sources:
-        n_blocks = len(blocks)
+    of_files = group_sizes if sources is source else [group_sizes]
+    of_files = [None] * len(sources) if group_sizes is None else of_files
+    if not isinstance(of_files, list | tuple) or len(of_files) != len(sources):
+        raise InputError(
+            f"group_sizes must be a list with an entry for each file ({len(sources):,}), got "
+            f"{brief(group_sizes)}."
+        )
+    have_ids = set()
+    for source, sizes in zip(sources, of_files, strict=True):
+        n_blocks, pattern = len(blocks), None
         for first_line, lines in iter_line_chunks(source):
-            block = _parse_lines(lines, first_line, source, limits, dtype, query_codes)
+            if pattern is None:
+                pattern, sizes = _form_of_lines(lines, source, sizes)
+            block = _parse_lines(lines, first_line, source, limits, dtype, query_codes, pattern)
             if block is not None:
                 blocks.append(block)
         if len(blocks) == n_blocks:
@@ -157,18 +199,24 @@ def read_letor(
                 "the file holds no rows; lines such as 'label qid:ID 1:value' were expected.",
                 source_name(source),
             )
+        have_ids.add(sizes is None)
+        if len(have_ids) > 1:
+            raise InputError("some of the files have ids of queries, and some have not: read each.")
+        if sizes is not None:
+            _set_queries(blocks, n_blocks, sizes, query_codes, source)
 
     parts = list(zip(*blocks, strict=True))
     blocks.clear()
     labels, codes, counts, indices, values = map(np.concatenate, parts[:5])
     is_from_0 = zero_based is True or (zero_based == "auto" and bool((indices == 0).any()))
+    if is_from_0 and zero_based == "auto" and n_features is not None:
+        raise InputError(
+            "zero_based must be said if n_features is given and some feature has the index 0: pass "
+            "zero_based=True if features of the training data are numbered from 0 too, and else "
+            "number these from 1."
+        )
     columns = indices if is_from_0 else indices - 1
     width = int(columns.max(initial=-1)) + 1
-    if n_features is not None and width > n_features:
-        raise InputError(
-            f"n_features must be at least {width}, since features are numbered from 0 and one has "
-            f"the index {width - 1}, got {n_features}."
-        )
     shape = len(labels), width if n_features is None else n_features
     docnos, comments = (_object_array(itertools.chain.from_iterable(each)) for each in parts[5:])
     # If each query has a single line, nothing tells whether a word is an id or begins a text.
@@ -196,7 +244,61 @@ def _check_parameters(n_features, zero_based, sparse, dtype):
     return np.dtype(dtype)
 
 
-def _parse_lines(lines, first_line, source, limits, dtype, query_codes):
+def _form_of_lines(lines, source, sizes):
+    """Return the pattern of the lines of a file, and the sizes of its queries or None.
+
+    Where lines have no ids of queries and no sizes are given, sizes are looked for beside the file.
+    """
+    first = next((line for line in lines if line.partition("#")[0].strip(_BLANKS)), "")
+    if _QID.match(first):
+        if sizes is not None:
+            raise InputError(
+                f"{source_name(source)} has ids of queries (qid:ID): leave out group_sizes=."
+            )
+        return _LINE_PATTERNS[0], None
+    if sizes is None and is_path(source):
+        name = unpacked_name(os.fsdecode(source))
+        found = [name + end for end in _SIZES if os.path.exists(name + end)]
+        if len(found) > 1:
+            raise InputError(f"group_sizes must be one of {brief_list(found)}: pass the right one.")
+        if found:
+            (sizes,) = found
+            warn_user(
+                f"{name} has no ids of queries, so the sizes of its queries are read from {sizes}. "
+                "Pass group_sizes= to say so.",
+                DataWarning,
+            )
+    return _LINE_PATTERNS[sizes is not None], sizes
+
+
+def _set_queries(blocks, begin, sizes, query_codes, source):
+    """Number the queries of the blocks from `begin` on, which are of one file, by their sizes."""
+    name = "group_sizes"
+    if is_path(sizes) or hasattr(sizes, "read"):
+        name = source_name(sizes)
+        sizes = [word for _, lines in iter_line_chunks(sizes) for word in "\n".join(lines).split()]
+    sizes = as_list(sizes, name, "numbers of rows")
+    if wrong := [each for each in sizes if not re.fullmatch("0*[1-9][0-9]*", str(each))]:
+        raise InputError(
+            f"{name} must hold the number of rows of each query, from 1 on, got {brief(wrong[0])}."
+        )
+    sizes = np.array(list(map(int, sizes)), dtype=np.int64)
+    n_rows = sum(len(block[0]) for block in blocks[begin:])
+    if sizes.sum() != n_rows:
+        raise InputError(
+            f"{name} holds sizes of {len(sizes):,} queries with {sizes.sum():,} rows, but "
+            f"{source_name(source)} has {n_rows:,} rows: pass the sizes of this file."
+        )
+    first = len(query_codes)
+    query_codes.update({str(number): number for number in range(first, first + len(sizes))})
+    codes = np.repeat(np.arange(first, first + len(sizes)), sizes)
+    for place in range(begin, len(blocks)):
+        y, _, *others = blocks[place]
+        blocks[place] = (y, codes[: len(y)], *others)
+        codes = codes[len(y) :]
+
+
+def _parse_lines(lines, first_line, source, limits, dtype, query_codes, pattern):
     """Read a block of lines; `limits` are the lowest and highest possible index.
 
     Returns labels, query codes, numbers of features per row, feature indices, feature values,
@@ -207,7 +309,7 @@ def _parse_lines(lines, first_line, source, limits, dtype, query_codes):
     labels, qids, features, comments, line_numbers = [], [], [], [], []
     for number, line in enumerate(lines, first_line):
         body, _, comment = line.partition("#")
-        match = _LINE_PATTERN.fullmatch(body)
+        match = pattern.fullmatch(body)
         if match is not None:
             label, qid, numbers = match.groups()
             labels.append(label)
@@ -216,7 +318,10 @@ def _parse_lines(lines, first_line, source, limits, dtype, query_codes):
             comments.append(comment)
             line_numbers.append(number)
         elif body.strip(_BLANKS):
-            raise FileFormatError(_explain(body), source_name(source), number)
+            is_first = not labels and first_line == 1 and not _QID.match(body)
+            begin = "\n".join(lines[number - 1 : number + 2]).encode()
+            message = _explain(body, pattern, seems(begin) if is_first else "")
+            raise FileFormatError(message, source_name(source), number)
     if not labels:
         return None
 
@@ -248,7 +353,7 @@ def _parse_lines(lines, first_line, source, limits, dtype, query_codes):
             f"without repeats, and values must be finite in {values.dtype}, or nan. Correct the "
             "line.",
         )
-    codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids])
+    codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids if qid])
     comments = [comment.strip(_BLANKS) for comment in comments]
     docnos = [
         "" if (match := _DOCNO_PATTERN.search(comment)) is None else match[1]
@@ -257,18 +362,20 @@ def _parse_lines(lines, first_line, source, limits, dtype, query_codes):
     return y, codes, counts, indices.astype(np.int32), values, docnos, comments
 
 
-def _explain(body):
-    """Return the error message for the part of a line before its comment."""
-    words = re.findall(r"\S+", body, re.ASCII)
-    wrong = [
-        word
-        for place, word in enumerate(words)
-        if not _WORD_PATTERNS[min(place, 2)].fullmatch(word)
-    ]
-    got = brief(wrong[0]) if wrong else "the end of the line"
+def _explain(body, pattern, looks):
+    """Return the error message for the part of a line before its comment.
+
+    `looks` says what the file seems to be.
+    """
+    label, qid, feature = _WORD_PATTERNS
+    patterns = [label, qid] if pattern is _LINE_PATTERNS[0] else [label]
+    words = itertools.zip_longest(re.findall(r"\S+", body, re.ASCII), patterns)
+    wrong = [word or "" for word, of in words if not (of or feature).fullmatch(word or "")]
+    got = brief(wrong[0]) if wrong and wrong[0] else "the end of the line"
+    form = "label qid:ID index:value" if len(patterns) > 1 else "label index:value"
     return (
-        "expected 'label qid:ID index:value ...', where label and values are finite numbers or "
-        f"nan, and indices are from 1 to {_MAX_INDEX}, got {got}. Correct the line."
+        f"expected '{form} ...', where label and values are finite numbers or nan, and indices are "
+        f"from 0 or 1 to {_MAX_INDEX}, got {got}{looks or '. Correct the line'}."
     )
 
 

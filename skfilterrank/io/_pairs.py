@@ -21,8 +21,8 @@ from skfilterrank._base.checks import (
     is_finite_number,
 )
 from skfilterrank._base.words import PEOPLE, PREDICTED, warn_user
-from skfilterrank._files.forms import ORDER, ROW_NAMES, chosen_column, has_labels
-from skfilterrank._files.tables import find_column
+from skfilterrank._files.columns import ROLES, find_column, has_labels, scores_are_labels
+from skfilterrank._files.kinds import MS_MARCO_RUN, ORDER, PRELS, QRELS, RUN
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank.exceptions import (
     DataWarning,
@@ -32,7 +32,6 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
-from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN
 
 # Largest number of bytes of an id.
 _MOST_BYTES = 1 << 16
@@ -163,11 +162,11 @@ class Table:
     """A data frame of judgments or of a run, from memory or from a file.
 
     `name` is the name of the argument or file. For a file, `line_of` returns the line number of a
-    row; else it is None. `names` are the possible names of each column.
+    row; else it is None. `roles` are the possible names of each column.
     """
 
-    def __init__(self, frame, name, line_of=None, names=ROW_NAMES):
-        self.name, self.line_of, self._names = name, line_of, names
+    def __init__(self, frame, name, line_of=None, roles=ROLES):
+        self.name, self.line_of, self._roles = name, line_of, roles
         levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
         self._frame = frame.reset_index(level=levels) if levels else frame
         self._present = [str(column) for column in self._frame.columns]
@@ -183,14 +182,14 @@ class Table:
 
         None means that the table does not have the column.
         """
-        names = self._names[name]
-        if names is ROW_NAMES["label"] and has_labels(self._present):
-            names = (*names, "score")
-        # A table with a column "corpus-id" holds judgments of BEIR; its scores are labels.
-        is_beir = find_column(self._present, ["corpus-id"]) is not None
-        if names is ROW_NAMES["score"]:
-            return None if is_beir else find_column(self._present, names) or self.alias("rank")
-        return find_column(self._present, names)
+        role, present = self._roles[name], self._present
+        if role is ROLES["score"] and find_column(present, ["corpus-id"]) is not None:
+            # Judgments of BEIR; their scores are labels.
+            return None
+        found = role.column(present)
+        if found is None and role is ROLES["label"] and scores_are_labels(present):
+            return find_column(present, ["score"])
+        return self.alias("rank") if found is None and role is ROLES["score"] else found
 
     def has(self, name):
         """Return True if the table has a column, under any of its known names."""
@@ -201,33 +200,43 @@ class Table:
 
         ``may_be_empty=True`` allows a table that has columns, but no rows.
         """
-        for name in ("qid", "docno", value) if self._present else ():
-            self.column(name)
+        found = {name: self.alias(name) for name in ("qid", "docno", value)}
+        if self._present and None in found.values():
+            self._fail_of_columns(found)
         if not len(self._frame) and not (may_be_empty and self._present):
             raise InputError(f"{self.name} has no rows; at least one was expected.")
 
-    def column(self, name):
-        """Return a column, under any of its known names, as a Series; raise if it is missing."""
-        alias = self.alias(name)
-        if alias is None:
-            present, advice = set(self._present), "Rename one of these."
-            if name == "score" and present & {"label", "relevance", "corpus-id"}:
-                advice = f"These look like judgments, but a run was expected: {ORDER}"
-            if name == "label" and present & {"score", "rank"}:
-                advice = f"This looks like a run, but judgments were expected: {ORDER}"
-            names = " or ".join(map(repr, self._names[name][: 1 if name == "score" else 2]))
-            if name in present and self._names[name] is not ROW_NAMES[name]:
+    def _fail_of_columns(self, found):
+        """Raise for roles without a column; `found` are the columns of the roles."""
+        lacking = [name for name in found if found[name] is None]
+        others = [each for each in self._present if each not in found.values()]
+        advice = (
+            f"Name each by columns=, such as {{{lacking[0]!r}: {brief(others[0])}}}, or rename it."
+            if others
+            else "Add what lacks."
+        )
+        for name in lacking:
+            if name in self._present and self._roles[name] is not ROLES[name]:
                 advice = (
                     f"columns= is for tables whose columns have other names; here {brief(name)} is "
                     "there: leave it out of columns=."
                 )
-            elif name in present:
-                names += f" of a run (beside {brief('corpus-id')} it is a label)"
-            raise InputError(
-                f"{self.name} has no column {names}; its "
-                f"columns are {brief_list(self._present) or 'none'}. {advice}"
-            )
-        chosen_column(self._present, self._names[name])
+        if lacking == ["score"] and has_labels(self._present):
+            advice = f"These look like judgments, but a run was expected: {ORDER}"
+        if lacking == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
+            advice = f"This looks like a run, but judgments were expected: {ORDER}"
+        most = {"score": 1}
+        names = [
+            " or ".join(map(repr, self._roles[name].sure[: most.get(name, 2)])) for name in lacking
+        ]
+        raise InputError(
+            f"{self.name} has no column {', and no column '.join(names)}; its "
+            f"columns are {brief_list(self._present)}. {advice}"
+        )
+
+    def column(self, name):
+        """Return a column that the table has, under any of its known names, as a Series."""
+        alias = self.alias(name)
         column = self._frame[alias]
         if isinstance(column, pd.DataFrame):
             raise InputError(f"{self.name} has several columns {brief(alias)}; keep one of them.")

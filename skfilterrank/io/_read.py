@@ -9,26 +9,20 @@ import pandas as pd
 from skfilterrank._base.checks import check_choice, is_finite_number
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import warn_user
+from skfilterrank._files.columns import ROLES, Role, roles_of
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import (
-    COLUMN_NAMES,
-    LINES,
     OF_SERIES,
-    ORDER,
     are_several_runs,
     as_table,
-    check_no_header,
-    chosen_column,
     errors_of,
-    form_of,
     is_frame,
-    n_columns,
     named_runs,
-    names_of_columns,
     read_form,
     read_format,
 )
-from skfilterrank._files.tables import format_of_name, text_ids
+from skfilterrank._files.kinds import LINES, ORDER, RUN, form_of, n_columns, seems
+from skfilterrank._files.tables import SUFFIXES, format_of_name, text_ids
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank.exceptions import (
     DataWarning,
@@ -38,7 +32,7 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
-from skfilterrank.io._columns import RUN, TrecLines, layout_of
+from skfilterrank.io._columns import TrecLines
 from skfilterrank.io._pairs import (
     DocumentPairs,
     Table,
@@ -336,7 +330,7 @@ def _run_columns(run, columns):
     """Read a run as the columns "qid", "docno" and "score"; ids of data frames stay as they are."""
     if not is_frame(run):
         return run_frame(run, "run", columns)[["qid", "docno", "score"]]
-    table = Table(as_table(run, "score"), "run", names=names_of_columns(columns))
+    table = Table(as_table(run, "score"), "run", roles=roles_of(columns))
     scores = scores_of(table)
     ids = {name: table.column(name) for name in ("qid", "docno")}
     for name, column in ids.items():
@@ -425,7 +419,7 @@ def _opened(source, value, argument, columns=None) -> TrecLines | Table:
     `value` is "label" for judgments and "score" for a run, and `argument` the name of the argument
     in messages. `columns` are names of columns that the caller gave.
     """
-    names = names_of_columns(columns)
+    roles = roles_of(columns)
     if got := _of_the_other_role(source, value):
         raise InputTypeError(f"{argument} must be {_EXPECTED[value]}, got {got}: {ORDER}")
     if not is_path(source) and not hasattr(source, "read"):
@@ -441,18 +435,22 @@ def _opened(source, value, argument, columns=None) -> TrecLines | Table:
                 + f" {OF_SERIES}"
                 * isinstance(source, pd.Series)
             )
-        return Table(frame, argument, names=names)
+        return Table(frame, argument, roles=roles)
     name = source_name(source)
     content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
-    width = n_columns(content)
-    if value == "score" and not width:
+    if value == "score" and not n_columns(content):
         return Table(_no_documents(), name, lambda row: None)
-    form = form_of(content, names)
+    form = form_of(content, [roles["qid"], roles["docno"]])
     if form != LINES:
-        frame, line_of = read_form(form, content, name, [names["qid"], names["docno"]])
-        return Table(frame, name, line_of, names)
-    check_no_header(content, value, columns, name)
-    return TrecLines(content, name, layout_of(value, width, content))
+        frame, line_of = read_form(form, content, name, [roles["qid"].names, roles["docno"].names])
+        return Table(frame, name, line_of, roles)
+    if columns and n_columns(content):
+        raise FileFormatError(
+            f"the first line names no columns such as {brief_list(columns.values())}: leave out "
+            f"columns=, or put names of the columns into the first line{seems(content)}.",
+            name,
+        )
+    return TrecLines(content, name, value)
 
 
 def check_unjudged_label(label):
@@ -538,9 +536,10 @@ def read_judged_table(
     Parameters
     ----------
     source : str, PathLike or file object
-        File to read: CSV, TSV or JSON lines in UTF-8, or Parquet, as the end of its name says:
-        .csv, .tsv, .jsonl or .ndjson, .parquet or .pq. It may be compressed with gzip, bzip2, xz or
-        zstd, with another ending for this, such as .gz.
+        File to read: CSV, TSV, JSON or JSON lines in UTF-8, Parquet or Excel (with openpyxl), as
+        the end of its name says: .csv, .tsv, .json, .jsonl or .ndjson, .parquet or .pq, .xlsx. It
+        may be compressed with gzip, bzip2, xz or zstd, with another ending for this, such as .gz.
+        Without such an ending, its first line must name the column of queries.
     query : str, default="qid"
         Column that holds the query id. It becomes the index level "qid". If there is no column
         "qid", other names that `read_qrels` knows, such as "query_id", are tried.
@@ -580,7 +579,6 @@ def read_judged_table(
     >>> import io
     >>> from skfilterrank.io import read_judged_table
     >>> file = io.StringIO("qid,docno,label,text\n001,a,Good,some words\n001,b,,more words\n")
-    >>> file.name = "judged.csv"
     >>> read_judged_table(file, document="docno")
               label        text
     qid docno
@@ -594,16 +592,25 @@ def read_judged_table(
             "different columns."
         )
 
-    data = read_bytes(source)
+    data = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
-    queries = COLUMN_NAMES["qid"] if query == "qid" else [query]
-    labels = COLUMN_NAMES["label"] if label == "label" else [label]
-    queries = [each for each in queries if each not in (label, document)]
-    labels = [each for each in labels if each not in (query, document)]
-    table, line_of = read_format(data, name, [queries, [document]], format_of_name(name))
-    table = table.rename(columns={chosen_column(table.columns, labels, "label="): label})
-    ids = [chosen_column(table.columns, queries, "query=") or query]
+    taken = {query, label, document}
+    queries, labels = (
+        _role(given, ours, taken) for given, ours in ((query, "qid"), (label, "label"))
+    )
+    ids = [queries.names, [document]]
+    if (form := format_of_name(name)) is not None:
+        table, line_of = read_format(data, name, ids, form)
+    elif (form := form_of(data, [queries])) != LINES:
+        table, line_of = read_form(form, data, name, ids)
+    else:
+        raise InputError(
+            f"{name} ends in none of {brief_list(list(SUFFIXES))}, and its first line names no "
+            f"column such as {brief(query)}{seems(data)}."
+        )
+    table = table.rename(columns={labels.column(table.columns, "label="): label})
+    ids = [queries.column(table.columns, "query=") or query]
     ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]
@@ -631,6 +638,18 @@ def read_judged_table(
         table[label] = _as_labels(table[label], name, line_of)
     table.index = pd.Index(keys[0], name="qid") if document is None else index
     return table
+
+
+def _role(name, ours, taken):
+    """Return the names of a role for our name, without those of other columns; else the name."""
+    if name != ours:
+        return Role((name,))
+    return Role(
+        *(
+            tuple(each for each in names if each == ours or each not in taken)
+            for names in ROLES[ours]
+        )
+    )
 
 
 def _as_labels(values, name, line_of):

@@ -115,6 +115,7 @@ def test_valid_files_are_read(path, reader):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* holds no document")
+@pytest.mark.filterwarnings("ignore:.* is not closed")
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
 @times(0.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

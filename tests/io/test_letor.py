@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 from profiles import times
-from skfilterrank.exceptions import FileFormatError
+from skfilterrank.exceptions import DataWarning, FileFormatError
 from skfilterrank.io import read_letor, write_letor
 
 TEXT = """\
@@ -155,13 +155,88 @@ def test_scikit_learn_writes_what_is_read(tmp_path):
     [
         ({"zero_based": False}, "<stream>:1: feature index 0: indices must be from 1 to 21474836"),
         ({"zero_based": True, "n_features": 1}, "index 1: indices must be from 0 to 0, by n_feat"),
-        ({"n_features": 1}, "n_features must be at least 2, since features are numbered from 0"),
+        ({"n_features": 2}, "zero_based must be said if n_features is given and some feature has"),
         ({"zero_based": 1}, 'zero_based must be "auto", True or False, got 1'),
     ],
 )
 def test_where_features_from_0_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
         read_letor(io.StringIO(FROM_0), **params)
+
+
+WITHOUT_IDS = "2 1:0.5 # 7 x\n0 2:1 # 8 y\n\n1 1:3 # 7 z\n"
+
+
+def test_sizes_of_queries_stand_in_a_file_of_their_own(tmp_path):
+    path = tmp_path / "rank.train"
+    path.write_text(WITHOUT_IDS)
+    with pytest.raises(FileFormatError, match="svmlight format without ids of queries, which read"):
+        read_letor(path)
+    beside = tmp_path / "rank.train.group"
+    beside.write_text("2\n1\n")
+    with pytest.warns(DataWarning, match=r"are read from .*rank\.train\.group\. Pass group_sizes="):
+        found = read_letor(path)
+    np.testing.assert_array_equal(found.groups, np.array([0, 0, 1]), strict=True)
+    assert found.docnos.tolist() == ["7", "8", "7"]
+    for sizes in (beside, io.StringIO("2 1"), [2, 1], np.array([2, 1])):
+        assert read_letor(path, group_sizes=sizes).groups.tolist() == [0, 0, 1]
+    both = read_letor([path, path], group_sizes=[[1, 2], beside])
+    assert both.groups.tolist() == [0, 1, 1, 2, 2, 3]
+    packed = tmp_path / "rank.train.gz"
+    packed.write_bytes(gzip.compress(WITHOUT_IDS.encode()))
+    with pytest.warns(DataWarning, match="sizes of its queries"):
+        assert read_letor(packed).groups.tolist() == [0, 0, 1]
+    (tmp_path / "rank.train.query").write_text("3\n")
+    with pytest.raises(ValueError, match=r"must be one of '.*train\.query', '.*train\.group'"):
+        read_letor(path)
+
+
+def test_sizes_of_queries_in_several_blocks(monkeypatch):
+    text = "".join(f"{i % 3} 1:{i}\n" for i in range(100))
+    monkeypatch.setattr("skfilterrank._files.files._CHUNK_BYTES", 50)
+    sizes = [30, 1, 69]
+    found = read_letor(io.StringIO(text), group_sizes=sizes)
+    np.testing.assert_array_equal(found.groups, np.repeat([0, 1, 2], sizes))
+
+
+@pytest.mark.parametrize(
+    ("texts", "sizes", "message"),
+    [
+        (
+            [WITHOUT_IDS],
+            [[2, 2]],
+            "group_sizes holds sizes of 2 queries with 4 rows, but",
+        ),
+        ([WITHOUT_IDS], [[3, 0]], "group_sizes must hold the number of rows of each query.* got 0"),
+        ([WITHOUT_IDS], [io.StringIO("x")], "<stream> must hold the number of rows .* got 'x'"),
+        ([WITHOUT_IDS], [3], "group_sizes must be a list of numbers of rows, got 3"),
+        ([WITHOUT_IDS], [[3], [3]], r"with an entry for each file \(1\), got"),
+        (
+            [WITHOUT_IDS, TEXT],
+            [[3], None],
+            "some of the files have ids of queries, and some have not",
+        ),
+        ([TEXT], [[4]], r"<stream> has ids of queries \(qid:ID\): leave out group_sizes="),
+        (["1 1:2 x\n"], [[1]], "expected 'label index:value ...', .* got 'x'"),
+    ],
+)
+def test_sizes_that_do_not_fit(texts, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        read_letor([io.StringIO(text) for text in texts], group_sizes=sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 Q0 d 1 2.5 x\n", "got 'Q0'; the file seems to be a run"),
+        ("# c\nqid,docno,f\n1,a,2\n", "got 'qid,docno,f'; the file seems to be a table with names"),
+        ('{"a": 1}\n', "the file seems to be JSON"),
+        ("1 qid:1 x\n", "got 'x'. Correct the line"),
+    ],
+)
+def test_an_error_of_the_first_line_says_what_the_file_seems_to_be(text, message):
+    with pytest.raises(FileFormatError, match=message):
+        read_letor(io.StringIO(text))
 
 
 @pytest.mark.parametrize(

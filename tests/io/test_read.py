@@ -86,7 +86,12 @@ BAD_RUNS = [
         2,
         r"5 columns where a run has 6 \(qid Q0 docno rank .*: ids must not hold",
     ),
-    ("\n\n" + QRELS, 3, "4 columns where a run has 6 .* qrels have 4"),
+    (
+        "\n\n" + QRELS,
+        3,
+        r"4 columns where a run has 6 .*; the file seems to be judgments \(qid iteration docno "
+        r"label\): judgments come first, then runs, as in evaluate_runs\(qrels, runs, measures\).",
+    ),
     ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 1, "7 columns"),  # 12 words, at the wrong places
     ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
     ("1 Q0 a 1 2 x\n1 Q0 b\n", 2, "3 columns where a run has 6"),
@@ -118,10 +123,25 @@ BAD_RUNS = [
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "a zero byte or a carriage return; if the file is UTF-16"),
     ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
-    ("qid|docno|score\n1|a|2\n", 1, "1 column where .* the names of its columns"),
-    ("1,a,2\n", 1, "1 column where .* names of its columns, such as qid, docno and score or label"),
-    ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "2 columns where"),
-    ("%PDF-1.4\n", 1, "1 column where"),
+    (
+        "1,a,2\n",
+        1,
+        "1 column .* seems to be a table without names of columns: put names of the col",
+    ),
+    (
+        "1::a::5::9783\n",
+        1,
+        "1 column .* seems to be fields between '::': write tabs instead, and p",
+    ),
+    (
+        "version https://git-lfs.github.com/spec/v1\noid sha256:abc\n",
+        1,
+        "lines of a run .* pointer",
+    ),
+    ("%PDF-1.4\n", 1, "seems to be a PDF"),
+    ("2 qid:1 1:0.5 2:1 3:0 4:1\n", 1, "lines of a run .* seems to be a LETOR file, which read_l"),
+    ("0 1:0.5 2:1\n", 1, "seems to be features in svmlight format without ids of queries, which"),
+    ("<html lang='en'>\n", 1, "seems to be a page of HTML, perhaps of a failed download: fetch it"),
 ]
 
 BAD_QRELS = [
@@ -129,7 +149,7 @@ BAD_QRELS = [
     (
         RUN,
         1,
-        "6 columns where a qrels has 4 .* runs have 6",
+        r"6 columns where a qrels has 4 .*; the file seems to be a run \(.*\): judgments come",
     ),
     ("1 0 a 1\n1 0 b good\n", 2, "the label 'good', but a number was expected"),
     (
@@ -240,7 +260,7 @@ def test_what_is_packed_twice_or_in_an_archive(read):
         file.addfile(tarfile.TarInfo("run.txt"), io.BytesIO())
     packed = gzip.compress(archive.getvalue())
     for content in (packed, gzip.compress(packed), pickle.dumps({"1": {"a": 1}})):
-        with pytest.raises(FileFormatError, match=r"zero byte|is not UTF-8"):
+        with pytest.raises(FileFormatError, match=r"a tar arch|a binary file|zero byte"):
             read(io.BytesIO(content))
 
 
@@ -320,7 +340,10 @@ def test_probabilities_are_carried_along():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("10 d1 2 1 1\n10 d1 2 1\n", "2: 4 columns where a sample has 5 .* qrels have 4"),
+        (
+            "10 d1 2 1 1\n10 d1 2 1\n",
+            "2: 4 columns where a sample has 5 .*, as the first line does",
+        ),
         (
             "10 d1 2 1 0\n",
             "1: the line holds the inclusion probability 0.0 for a label.* above 0 and at most 1",
@@ -577,13 +600,14 @@ def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_p
         (
             "# c\nqid,text,stars\n1,a,2\n",
             None,
-            "2: the first line holds 'qid', 'text', 'stars', and no name that is known for docno "
-            "and label: rename them, or name them by columns=, such as {'docno': 'text'}",
+            "no column 'docno' or 'doc_id', and no column 'label' or 'relevance'; its columns are "
+            "'qid', 'text', 'stars'. Name each by columns=, such as {'docno': 'text'}, or",
         ),
         (
             "1 0 a 1\n",
             {"qid": "q"},
-            "1: the first line holds '1 0 a 1', and no name that is known fo",
+            "the first line names no columns such as 'q': leave out columns=, or put names of the "
+            "columns into the first line; the file seems to be judgments",
         ),
         (
             "qid,docno,x\n1,a,2\n",
@@ -596,7 +620,7 @@ def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_p
             "columns must have keys among 'qid', 'docno', .*'document'",
         ),
         ("\n", {"qid": "q"}, "the file holds no lines"),
-        ("qid\tdocno,label\n", {"label": "label"}, "1: 2 columns where a qrels has 4"),
+        ("qid\tdocno,label\n", {"label": "label"}, "names no columns such as 'label'"),
         ("1 0 a 1\n", ["q"], "columns must be a dict of names by our names, such as"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from skfilterrank._files import files as packings
 from skfilterrank._files.tables import records_of
-from skfilterrank.exceptions import FileFormatError
+from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_judged_table, read_qrels
 
 
@@ -331,3 +331,62 @@ def test_labels_have_the_names_that_judgments_have():
     message = "'Relevance', 'grade' may each be 'label': name one of them by label=, or rename"
     with pytest.raises(ValueError, match=message):
         read(text.replace("label_of_box", "grade"))
+
+
+def test_columns_of_doubtful_names_are_taken_alone_and_not_guessed():
+    table = "user_id,query,item_id,rating\n1,shoes,a,2\n"
+    message = r"the columns 'query', 'user_id' may each be 'qid': .* columns=, such as \{'qid': 'qu"
+    with pytest.raises(ValueError, match=message):
+        read_qrels(io.StringIO(table))
+    with pytest.raises(ValueError, match="name one of them by query=, or rename it to 'qid'"):
+        read(table)
+    found = read_qrels(io.StringIO(table), columns={"qid": "user_id"})
+    assert found.to_numpy().tolist() == [["1", "a", 2]]
+    assert read(table.replace("query", "text")).index.tolist() == ["1"]
+
+
+def test_the_first_line_tells_the_format_where_the_name_does_not():
+    rows = [
+        "qid,label,x\n01,2,a\n",
+        "# c\nquery_id|grade|x\n01|2|a\n",
+        "sep=;\nqid;label;x\n01;2;a\n",
+    ]
+    for text in (*rows, '{"qid": "01", "label": 2, "x": "a"}\n'):
+        table = read_judged_table(io.StringIO(text))
+        assert (table.index.tolist(), table.to_dict("list")) == (["01"], {"label": [2], "x": ["a"]})
+    for text, words in (("a,b\n1,2\n", ""), ("2 qid:1 1:0.5\n", "; the .* a LETOR file, which")):
+        message = rf"<stream> ends in none of '.csv', .*, and its first line names .* 'qid'{words}"
+        with pytest.raises(InputError, match=message):
+            read_judged_table(io.StringIO(text))
+    text = '[{"qid": 1, "label": 2}, {"qid": 2, "label": 0}]'
+    assert read(text, "json")["label"].tolist() == [2, 0]
+
+
+def test_excel(tmp_path, monkeypatch):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(b"PK\x03\x04 xl/workbook.xml")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "openpyxl", None)
+        for reader in (read_qrels, read_judged_table):
+            with pytest.raises(ImportError, match="pip install openpyxl, or save the sheet as CSV"):
+                reader(path)
+    pytest.importorskip("openpyxl")
+    with pytest.raises(FileFormatError, match="is not an Excel file, or is damaged"):
+        read_qrels(path)
+    frame = pd.DataFrame({"qid": [7, None, "01"], "docno": ["a", None, "b"], "Grade": [2, None, 0]})
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame().to_excel(book, sheet_name="empty", index=False)
+        frame.to_excel(book, sheet_name="labels", index=False)
+    found = read_qrels(path)
+    assert found.to_dict("list") == {"qid": ["7", "01"], "docno": ["a", "b"], "label": [2, 0]}
+    assert read_judged_table(path, document="docno").index.tolist() == [("7", "a"), ("01", "b")]
+    frame["Grade"] = [2, None, "x"]
+    with pd.ExcelWriter(path) as book:
+        frame.to_excel(book, sheet_name="a", index=False)
+    with pytest.raises(FileFormatError, match=r"t\.xlsx:4: the row holds 'x' in column 'Grade'"):
+        read_qrels(path)
+    with pd.ExcelWriter(path) as book:
+        for sheet in "ab":
+            frame.to_excel(book, sheet_name=sheet, index=False)
+    with pytest.raises(FileFormatError, match="one sheet with rows was expected, got 'a', 'b'"):
+        read_qrels(path)

@@ -1,0 +1,222 @@
+"""Kinds of files, told from their first bytes and lines, for readers and for their messages."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from skfilterrank._files.columns import ROLES, find_column
+from skfilterrank.exceptions import FileFormatError
+
+
+class Layout(NamedTuple):
+    """Kind of a TREC file, and the names of its columns separated by blanks.
+
+    `is_proven` tells from the bytes of a file that it has this layout; without it, the number of
+    columns decides.
+    """
+
+    kind: str
+    columns: str
+    is_proven: Callable[[bytes], bool] = bool
+
+    @property
+    def names(self):
+        """Names of the columns, as a list."""
+        return self.columns.split()
+
+
+_PROOF_BYTES, _MAGIC_BYTES = 1 << 16, 1 << 9
+_ZERO_TWICE = re.compile(
+    rb"^[ \t]*(\S+)[ \t]+(\S+)[ \t]+(Q?0)[ \t]+\S+[ \t]*\r?\n"
+    rb"[ \t]*\1[ \t]+(?!\2\s)\S+[ \t]+\3[ \t]",
+    re.MULTILINE,
+)
+_OTHER_THIRD = re.compile(rb"^[ \t]*[^\s#]\S*[ \t]+\S+[ \t]+(?!Q?0[ \t])\S", re.MULTILINE)
+
+
+def _has_zeros_third(content):
+    """Tell whether the third column is 0 in all lines, two of them of one query: no document."""
+    # In most files the first line tells that it is not so.
+    return not _OTHER_THIRD.search(content) and bool(_ZERO_TWICE.search(content, 0, _PROOF_BYTES))
+
+
+QRELS = Layout("qrels", "qid iteration docno label")
+PRELS = Layout("sample", "qid docno label method inclusion_probability")
+RUN = Layout("run", "qid Q0 docno rank score run")
+MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
+# Layouts of judgments and of runs, by the value that a row holds. The last is the usual one.
+LAYOUTS = {
+    "label": (Layout("qrels", "qid docno iteration label", _has_zeros_third), PRELS, QRELS),
+    "score": (MS_MARCO_RUN, RUN),
+}
+
+# Hint in errors about judgments in the place of runs, and the reverse.
+ORDER = "judgments come first, then runs, as in evaluate_runs(qrels, runs, measures)."
+
+LINES = "columns between white space"
+# Characters that separate the fields of each format; a header may be in several of them.
+SEPARATORS = {"tsv": "\t", "csv": ",;|", "columns": " "}
+_FIRST_BYTES = {
+    "parquet": re.compile(rb"PAR1[\0-\x1f]"),
+    "excel": re.compile(rb"PK\x03\x04(?s:.*)xl/workbook"),
+    # A bracket alone does not prove JSON: an id may begin with a bracket.
+    "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
+}
+# Matches the next line that is neither blank nor a comment, nor a hint of spreadsheets ("sep=;").
+_LINE = re.compile(rb"^[^\S\n]*(?!sep=[,;|\t]\s*$)([^\s#][^\n]*)", re.MULTILINE)
+_NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_IS_NUMBER = re.compile(rf"{_NUMBER}|[-+]?inf|nan", re.IGNORECASE | re.ASCII)
+_NAME = re.compile(r"[^\W\d][\w .:-]*")
+
+_CONVERT = "convert it to UTF-8 text"
+_ADD_NAMES = "put names of the columns into a first line, such as qid, docno and label or score"
+# Kinds of files that a reader does not read, by patterns of their beginning from the first line on;
+# the first match counts. In patterns, "~" is white space. No file in TREC format begins so:
+_OTHERS = {
+    r"PK\x03\x04": "a ZIP archive: unpack it",
+    r"(?s:.{257})ustar": "a tar archive: unpack it",
+    r"\xd0\xcf\x11\xe0": "an old Excel file (.xls): save it as .xlsx or CSV",
+    r"\xff\xfe|\xfe\xff": f"text in UTF-16: {_CONVERT}",
+    r"\x80[\x02-\x05]|\x93NUMPY|SQLite format": f"a binary file of a program: {_CONVERT}",
+    r"%PDF-": f"a PDF: {_CONVERT}",
+    r"version https://git-lfs": "a pointer of Git LFS: fetch the file itself by git lfs pull",
+    r"<!DOCTYPE html|<html": "a page of HTML, perhaps of a failed download: fetch it again",
+    r"<": "XML, such as topics",
+    r"\S+~qid:\S+": "a LETOR file, which read_letor reads",
+    r"NUMBER(?:~\d+:NUMBER)+END": "features in svmlight format without ids of queries, which "
+    "read_letor reads with group_sizes=",
+}
+# A file in TREC format may.
+_LOOKS = {
+    r"[^:\n]*[^:\s]::[^:\s]": f"fields between '::': write tabs instead, and {_ADD_NAMES}",
+    r"\S+~\S+~\S+~NUMBER~NUMBER~\S+END": f"a run ({RUN.columns})",
+    r"\S+~\S+~\S+~NUMBEREND": f"judgments ({QRELS.columns})",
+    r"\S+~\S+~NUMBER~\S+~NUMBEREND": f"judgments of a sample ({PRELS.columns})",
+    r"\S+~\S+~[1-9]\d*END": f"a run of MS MARCO ({MS_MARCO_RUN.columns}), or judgments without "
+    f"their second column: for these, {_ADD_NAMES}",
+    r"[^,;|\t\n]+[,;|\t][^,;|\t\n]+[,;|\t]": f"a table without names of columns: {_ADD_NAMES}",
+}
+_FORMS = {
+    "parquet": "a Parquet file",
+    "excel": "an Excel file",
+    "json": "JSON",
+    "csv": "a table with names of columns",
+}
+_SHORT = {"NUMBER": _NUMBER, "END": r"[ \t]*(?:#|\r?\n|\Z)", "~": r"[ \t]+"}
+
+
+def _pattern(short):
+    """Compile a pattern for bytes."""
+    for text, long in _SHORT.items():
+        short = short.replace(text, long)
+    return re.compile(short.encode(), re.IGNORECASE)
+
+
+_OTHER_PATTERNS = {_pattern(short): words for short, words in _OTHERS.items()}
+_PATTERNS = _OTHER_PATTERNS | {_pattern(short): words for short, words in _LOOKS.items()}
+
+
+def first_line(content, begin=0):
+    """Return the match of the first line that is neither blank nor a comment; None without one."""
+    return _LINE.search(content, begin)
+
+
+def n_columns(content):
+    """Count the columns of the first line that is neither blank nor a comment; 0 without one."""
+    first = first_line(content)
+    return len(first[1].split()) if first else 0
+
+
+def seems(content) -> str:
+    """Say what a file seems to be that a reader cannot read, as the end of a sentence."""
+    if (form := form_of(content)) != LINES:
+        return f"; the file seems to be {_FORMS.get(form, _FORMS['csv'])}"
+    return _looks(content, _PATTERNS)
+
+
+def _looks(content, patterns):
+    first = first_line(content)
+    start, end = first.span(1) if first else (0, 0)
+    begin = content[start : max(end + 1, start + _MAGIC_BYTES)]
+    words = next((words for pattern, words in patterns.items() if pattern.match(begin)), "")
+    return f"; the file seems to be {words}" if words else ""
+
+
+def check_not_other(value, content, name):
+    """Raise for a file that is nothing in TREC format, such as a ZIP archive or features."""
+    if other := _looks(content, _OTHER_PATTERNS):
+        usual = LAYOUTS[value][-1]
+        what = f"lines of a {usual.kind} ({usual.columns}) were expected{other}."
+        raise FileFormatError(what, name, 1)
+
+
+def layout_of(value, content, name) -> Layout:
+    """Return the first layout of judgments or of a run that fits the first line.
+
+    `value` is "label" for judgments and "score" for a run. Raises if no layout fits.
+    """
+    *_, usual = of_value = LAYOUTS[value]
+    width = n_columns(content)
+    fitting = [each for each in of_value if len(each.names) == width and each.is_proven(content)]
+    if fitting or not width:
+        return [*fitting, usual][0]
+    words = seems(content) or (
+        ": ids must not hold white space, and tables must have the names of their columns, such as "
+        "qid, docno and score or label, in the first line"
+    )
+    if words.endswith(f"({(RUN if value == 'label' else QRELS).columns})"):
+        words += f": {ORDER.rstrip('.')}"
+    raise FileFormatError(
+        f"{width} column{'s' * (width != 1)} where a {usual.kind} has {len(usual.names)} "
+        f"({usual.columns}){words}.",
+        name,
+        content.count(b"\n", 0, first_line(content).start(1)) + 1,
+    )
+
+
+def form_of(content, roles=(ROLES["qid"], ROLES["docno"])):
+    """Return the format of a file from its bytes, which have no byte order mark.
+
+    A first line holds names of columns if it names a column of each role, or if its fields are no
+    numbers, but some in the next line are.
+    """
+    for form, pattern in _FIRST_BYTES.items():
+        if pattern.match(content):
+            return form
+    first = first_line(content)
+    if first is None:
+        return LINES
+    return header_of(first[1], roles) or _header_before(first, content) or LINES
+
+
+def header_of(line, roles):
+    """Return the format of a line of bytes that names columns of all roles; None for another."""
+    for format, names in _split(line):
+        if len(names) > 1 and all(find_column(names, role.names) is not None for role in roles):
+            return format
+    return None
+
+
+def _header_before(first, content):
+    """Return the format of a first line that holds names, though none that are known."""
+    second = first_line(content, first.end())
+    following = dict(_split(second[1])) if second else {}
+    for format, names in _split(first[1]):
+        if len(names) < 3 or "Q0" in names or not all(map(_NAME.fullmatch, names)):
+            continue
+        fields = following.get(format)
+        if (fields is None and format != "columns") or (
+            fields is not None
+            and len(fields) == len(names)
+            and any(map(_IS_NUMBER.fullmatch, fields))
+        ):
+            return format
+    return None
+
+
+def _split(line):
+    """Yield each format, and the fields that a line of bytes has in it."""
+    text = line.decode("utf-8", "replace").strip("\r\n")
+    for format, separators in SEPARATORS.items():
+        fields = re.split(f"[{separators}]", text)
+        yield format, [field.strip().strip('"') for field in fields]
