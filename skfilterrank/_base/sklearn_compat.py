@@ -1,4 +1,4 @@
-"""Access to scikit-learn's private names, metadata requests, nested estimators, and curves."""
+"""Access to scikit-learn's private names, metadata requests, and nested estimators."""
 
 from typing import Self
 
@@ -8,7 +8,7 @@ import sklearn
 from pandas.api.extensions import ExtensionArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest, MetadataRouter
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
@@ -18,7 +18,6 @@ from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _get_feature_names
 from sklearn.utils.validation import _num_samples as num_samples
 
-from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank.exceptions import InputError
 
 # Names that other files import from here, and not from scikit-learn.
@@ -93,57 +92,6 @@ def fitted_end(estimator):
     while isinstance(estimator := final_step(estimator), BaseSearchCV):
         estimator = estimator.best_estimator_
     return estimator
-
-
-# Smallest distance of probabilities from 0 and 1.
-LEAST_PROBABILITY = 1e-6
-
-
-def fit_calibrator(method: str, scores: np.ndarray, good: np.ndarray):
-    """Fit a non-decreasing curve from finite scores to P(good); `good` is boolean."""
-    return CALIBRATORS[method](scores, good)
-
-
-def probabilities(calibrator, scores: np.ndarray) -> np.ndarray:
-    """Compute P(good) of finite scores."""
-    if not hasattr(calibrator, "predict_proba"):  # isotonic regression
-        return calibrator.predict(scores)
-    good = calibrator.predict_proba(scores[:, None])[:, 1]
-    return np.clip(good, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-
-
-def _fit_isotonic(scores, good):
-    """Fit isotonic regression; the distance from 0 and 1 shrinks with the number of rows."""
-    from sklearn.isotonic import IsotonicRegression
-
-    least = max(1.0 / (len(scores) + 2), LEAST_PROBABILITY)
-    curve = IsotonicRegression(y_min=least, y_max=1.0 - least, out_of_bounds="clip")
-    return curve.fit(scores, good.astype(np.float64))
-
-
-def _fit_sigmoid(scores, good):
-    """Fit Platt scaling: a logistic curve, with targets slightly inside of 0 and 1."""
-    from sklearn.dummy import DummyClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import StandardScaler
-
-    n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)
-    target = np.where(good, (n_good + 1) / (n_good + 2), 1 / (n_bad + 2))
-    # A row of target t becomes a good row of weight t and a bad row of weight 1 - t.
-    X = np.concatenate([scores, scores])[:, None]
-    y = np.repeat([1, 0], len(scores))
-    weight = np.concatenate([target, 1.0 - target])
-    if np.ptp(scores) > mean_tolerance(scores):
-        logistic = LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky")
-        curve = make_pipeline(StandardScaler(), logistic)
-        curve.fit(X, y, logisticregression__sample_weight=weight)
-        if curve[-1].coef_[0, 0] > 0:
-            return curve
-    # The best non-decreasing curve is then constant: the share of good rows.
-    return DummyClassifier(strategy="prior").fit(X, y, sample_weight=weight)
-
-
-CALIBRATORS = {"isotonic": _fit_isotonic, "sigmoid": _fit_sigmoid}
 
 
 class RequestsGroups:

@@ -12,8 +12,13 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.parallel import delayed
 
+from skfilterrank._base.probabilities import (
+    chances_of_levels,
+    fit_calibrator,
+    levels_above,
+    probabilities,
+)
 from skfilterrank._base.row_hashes import hash_rows
-from skfilterrank._base.sklearn_compat import fit_calibrator, probabilities
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import brief
 from skfilterrank.judgments._document_vectors import Vectors, make_vectors, usual_vectorizer
@@ -43,14 +48,13 @@ class LevelModel(NamedTuple):
 
     def chances(self, X, curve) -> np.ndarray:
         """Compute each label's chance, (n_rows, n_levels); P(above) never rises."""
-        above = np.ones((X.shape[0], len(self.levels) + 1))
-        above[:, -1] = 0.0
+        above = np.empty((len(self.classifiers), X.shape[0]))
         for step, classifier in enumerate(self.classifiers):
             if curve is None:
-                above[:, step + 1] = classifier.predict_proba(X)[:, 1]
+                above[step] = classifier.predict_proba(X)[:, 1]
             else:
-                above[:, step + 1] = curve(classifier.decision_function(X))
-        return -np.diff(np.minimum.accumulate(above, axis=1), axis=1)
+                above[step] = curve(classifier.decision_function(X))
+        return chances_of_levels(above).T
 
 
 class QueryModels(NamedTuple):
@@ -126,10 +130,10 @@ def fit_queries(predictor, estimator, documents, index: GroupIndex, labels):
 
 def _fit_query(estimator, X, labels, query) -> tuple[LevelModel, np.ndarray]:
     """Fit the model of one query; return also held-out margins, and if rows are above a label."""
-    levels, classifiers, held_out = np.unique(labels), [], [np.empty((2, 0))]
+    levels, is_above = levels_above(labels)
+    classifiers, held_out = [], [np.empty((2, 0))]
     try:
-        for level in levels[:-1]:
-            above = (labels > level).astype(int)
+        for above in (each.astype(int) for each in is_above):
             classifiers.append(clone(estimator).fit(X, above))
             n_folds = min(_N_FOLDS, np.bincount(above).min())
             if n_folds > 1 and not hasattr(estimator, "predict_proba"):

@@ -10,14 +10,14 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice
-from skfilterrank._base.rounding import mean_tolerance
-from skfilterrank._base.sklearn_compat import (
+from skfilterrank._base.probabilities import (
     CALIBRATORS,
     LEAST_PROBABILITY,
-    final_step,
     fit_calibrator,
     probabilities,
 )
+from skfilterrank._base.rounding import mean_tolerance
+from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker

@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, count_rows
+from skfilterrank._base.probabilities import levels_above
 from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._base.words import in_parallel
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
@@ -384,10 +385,10 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         )
         self.n_unjudged_ = data.n_unjudged
         note_documents(self, data.documents)
-        self.levels_ = np.unique(data.gains[data.judged])
+        self.levels_, is_above = levels_above(data.gains)
         steps = np.diff(self.levels_)
         self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))
-        targets = ((data.gains > level).astype(np.int64) for level in self.levels_[:-1])
+        targets = (each.astype(np.int64) for each in is_above)
         jobs = (delayed(replace(data, target=target).fit_on)(estimator) for target in targets)
         self.estimators_ = list(in_parallel(jobs, self.n_jobs, Parallel))
         return self

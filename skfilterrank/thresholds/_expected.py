@@ -4,13 +4,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._base.probabilities import fit_curves, reaching
 from skfilterrank._base.rounding import mean_tolerance
-from skfilterrank._base.sklearn_compat import fit_calibrator
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.states import array
 from skfilterrank._lists.measure import ParsedMeasure
@@ -87,25 +86,18 @@ class ByExpectation(LearnedCut):
         gains, scores, codes = gains[learned], scores[learned] * self.unit, index.codes()[learned]
         lows, self.gains = levels_of(gains)
         reached = [gains >= low for low in lows[1:]]
-        self.curves = [_curve(scores, is_above) for is_above in reached]
-        self.correlation = _correlation(reached, self._chances(scores), codes)
+        self.curves = fit_curves(scores, reached)
+        self.correlation = _correlation(reached, reaching(self.curves, scores), codes)
         return bool(learned.any())
 
     def keys(self, scores, more, index):
         """Return 1 for rows to show, else -1."""
         scores = scores * self.unit
-        chances = self._chances(scores)
+        chances = reaching(self.curves, scores)
         steps = expected_steps(
             self.parsed, self.gains, chances, scores, index, correlation=self.correlation
         )
         return np.where(scores >= best_prefix_of_steps(steps), 1.0, -1.0)
-
-    def _chances(self, scores):
-        """Compute P(gain >= level) of each row, for each level but the lowest."""
-        chances = np.empty((len(self.curves), len(scores)))
-        for row, (nodes, values) in zip(chances, self.curves):
-            row[:] = np.interp(scores, nodes, values)
-        return np.minimum.accumulate(chances, axis=0, out=chances)
 
     def state(self):
         """Return gains, curves, correlation and unit."""
@@ -203,12 +195,6 @@ def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
     bins = np.searchsorted(lows, gains, side="right") - 1
     count = np.maximum(np.bincount(bins, minlength=len(lows)), 1)
     return lows, np.bincount(bins, gains, len(lows)) / count
-
-
-def _curve(scores, is_above):
-    """Fit a rising curve from score to probability; return its nodes and values."""
-    curve: IsotonicRegression = fit_calibrator("isotonic", scores, is_above)
-    return curve.X_thresholds_, curve.y_thresholds_
 
 
 def _correlation(reached, chances, codes):

@@ -6,7 +6,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._base.sklearn_compat import fit_calibrator
+from skfilterrank._base.probabilities import (
+    chances_of_levels,
+    fit_curves,
+    levels_above,
+    reaching,
+)
 from skfilterrank._files.states import array
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank.exceptions import InputError
@@ -207,16 +212,11 @@ class Curves(NamedTuple):
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Curves":
         """Fit isotonic regressions of the score, the first of the features."""
-        fits = [
-            fit_calibrator("isotonic", features[:, 0], kinds >= kind) for kind in range(1, n_kinds)
-        ]
-        return cls(tuple((each.X_thresholds_, each.y_thresholds_) for each in fits))
+        return cls(tuple(fit_curves(features[:, 0], levels_above(kinds)[1])))
 
     def predict(self, features) -> np.ndarray:
         """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        above = [np.interp(features[:, 0], *curve) for curve in self.curves]
-        falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
-        return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
+        return chances_of_levels(reaching(self.curves, features[:, 0]))
 
     def state(self) -> tuple:
         """Return the nodes and values of each curve."""

@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from judgment_tables import NAN, NOISE, WORDS, make_table, parts
+from skfilterrank._base.probabilities import fit_calibrator, probabilities
 from skfilterrank._base.row_hashes import hash_rows
-from skfilterrank._base.sklearn_compat import fit_calibrator, probabilities
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.judgments import LabelPredictor
 from skfilterrank.judgments._predictor_models import LevelModel

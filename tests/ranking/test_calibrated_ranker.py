@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from given_scores import GivenScores
-from skfilterrank._base.sklearn_compat import fit_calibrator
+from skfilterrank._base.probabilities import fit_calibrator
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
 from versions import SCORERS_WANT_CLASSIFIERS

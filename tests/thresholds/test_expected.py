@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._base.probabilities import reaching
 from skfilterrank._base.query_folds import query_folds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
@@ -50,7 +51,11 @@ def learned(k, gains, scores, groups):
 
 def worth_of(cut, scores, index, k=None):
     parts = expected_worth(
-        cut.gains, cut._chances(scores), Ranking(scores, index), k=k, correlation=cut.correlation
+        cut.gains,
+        reaching(cut.curves, scores),
+        Ranking(scores, index),
+        k=k,
+        correlation=cut.correlation,
     )
     return parts.sum(axis=0)
 
