@@ -33,6 +33,14 @@ class Additive:
     uses_levels : bool
         Whether `worth` reads levels. All documents of weight other than 0 are relevant then, and
         have one weight in a query.
+    worth_of : {"place", "level", "labels"}
+        How `worth` depends on labels: not at all; as ``a(place) + b(place) * level``; or otherwise.
+    scale : {"constant", "weighted", "all"}
+        The numbers of documents by which the weights of a query are divided, or its `offset` found:
+        none, those of documents of weight other than 0, or those of all documents. The same label
+        has the same weight in all queries if the scale is constant.
+    scale_depth : int or None
+        More documents of one label than this leave the scale as it is; None if all count.
     offset : ndarray of shape (n_queries,) or float
         Constant that is added to the sum of each query.
     finish : callable or None
@@ -55,12 +63,23 @@ class Additive:
     worth: Callable
     _: KW_ONLY
     uses_levels: bool = False
+    worth_of: str = "place"
+    scale: str = "constant"
+    scale_depth: int | None = None
     offset: np.ndarray | float = 0.0
     finish: Callable | None = None
     is_defined: np.ndarray | None = None
     by_shown: bool = False
     n_items: np.ndarray | None = None
     k: int | None = None
+
+    def has_one_weight(self, weights: np.ndarray) -> bool:
+        """Tell whether labels of these weights in one query have them in all queries."""
+        n_kinds = len(np.unique(weights[weights != 0]))
+        if self.scale == "constant" or not n_kinds:
+            return True
+        # The only kind of label with a weight is the highest wherever it stands.
+        return self.scale == "weighted" and self.scale_depth == 1 and n_kinds == 1
 
 
 class Facts:

@@ -61,6 +61,7 @@ class SumOfLabels:
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._position_weights(form)
         self._is_share_of_shown = form.by_shown
+        self._counts_all = form.scale == "all"
         if form.by_shown:
             most = np.inf if self.plain.k is None else self.plain.k
             n_shown = np.minimum(pool.lengths, most)
@@ -71,7 +72,10 @@ class SumOfLabels:
         self.row, self.run = pool.row[shown], pool.run[shown]
         self.segment = pool.segment[shown]
         self.depth = int(pool.place[shown].max(initial=1))
-        self.is_linear = not self.slope.any() and self._is_scale_constant()
+        scale_depth = 0 if form.scale == "constant" else form.scale_depth
+        self._is_depth_enough = scale_depth is not None and scale_depth <= self.depth
+        is_constant = form.has_one_weight(self.shares) and not np.any(form.offset)
+        self.is_linear = is_constant and not self.slope.any()
 
     def _read(self, grades):
         """Return the plain measure, and the gains after its options."""
@@ -106,19 +110,21 @@ class SumOfLabels:
 
     def _position_weights(self, form):
         """Return the weights a and b of each entry."""
-        place, queries = self.pool.place, (0, 1)
-        if not form.uses_levels:
-            first, other = (form.worth(place, None, np.array([query])) for query in queries)
-            if not np.array_equal(first, other):
-                self._refuse("looks at places that depend on the labels")
+        place = self.pool.place
+        if form.worth_of == "labels":
+            self._refuse(
+                "depends on the order of the relevant documents alone"
+                if form.uses_levels
+                else "looks at places that depend on the labels"
+            )
+        if form.worth_of == "place":
+            first = form.worth(place, None, np.array([0]))
             return np.asarray(first, dtype=float), np.zeros(len(place))
-        one, two, five = (
+        one, two = (
             np.asarray(form.worth(place, np.full(len(place), level), np.array([0])), dtype=float)
-            for level in (1.0, 2.0, 5.0)
+            for level in (1.0, 2.0)
         )
         slope = two - one
-        if not np.allclose(five, one + 4 * slope, rtol=1e-9, atol=1e-12):
-            self._refuse("depends on the order of the relevant documents alone")
         return one - slope, slope
 
     def scale(self, counts: np.ndarray):
@@ -126,7 +132,7 @@ class SumOfLabels:
         if self._is_share_of_shown:
             return np.ones(len(counts)), np.zeros(len(counts))
         counts = self._as_read(counts)
-        if counts.max(initial=0) > self.depth and self._is_depth_enough:
+        if self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
         counts = counts.astype(np.int64)
         base = int(2 ** (62 / counts.shape[1]))
@@ -153,32 +159,10 @@ class SumOfLabels:
         """
         _, first, number = np.unique(self.shares, return_index=True, return_inverse=True)
         identity = np.eye(len(self.shares))
+        if self._counts_all:
+            return identity, np.zeros(len(self.shares))
         alike = identity[first[number]] * (self.shares != 0)[:, None]
-        one = identity[first][self.shares[first] == 0].sum(axis=0)
-        same = self._scale(self._probes), self._scale((self._probes @ alike + one).astype(int))
-        if np.allclose(*same, rtol=1e-12, atol=1e-15):
-            return alike, one
-        return identity, 0.0 * one
-
-    @cached_property
-    def _probes(self):
-        """Numbers of labels of each grade, with which properties of the scale are tested."""
-        random_state = np.random.RandomState(0)
-        shape = 50, len(self.grades)
-        many = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
-        # Ideal lists of few good documents may show others.
-        few = random_state.randint(0, 3, shape)
-        few[:, 0] += random_state.randint(0, 4 * self.depth, shape[0])
-        many[:, 0] += 1
-        few[:, 0] += 1
-        return np.vstack([many, few, 4 * self.depth * np.eye(shape[1], dtype=np.int64)])
-
-    @cached_property
-    def _is_depth_enough(self):
-        """True if labels of a grade beyond the depth leave the scale unchanged."""
-        probes = self._probes
-        cut = self._scale(np.minimum(probes, self.depth))
-        return bool(np.allclose(self._scale(probes), cut, rtol=1e-12, atol=1e-15))
+        return alike, identity[first][self.shares[first] == 0].sum(axis=0)
 
     def _scale(self, counts):
         sizes = counts.sum(axis=1)
@@ -193,15 +177,6 @@ class SumOfLabels:
         row = ends[queries, grade][has_end] - 1
         scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
         return scale, np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
-
-    def _is_scale_constant(self):
-        """Tell whether the scale is the same for all numbers of labels of each grade."""
-        n = len(self.grades)
-        probes = np.vstack([np.ones(n), np.eye(n), 40 * np.eye(n), 1 + np.arange(n)])
-        scale, offset = self.scale(probes.astype(np.int64))
-        # The scale of labels with no share in the sum does not matter.
-        scale = scale[(probes > 0) @ (self.shares != 0) > 0]
-        return bool((scale == scale[:1]).all() and not offset.any())
 
     def influential(self) -> np.ndarray:
         """Return a mask of the rows whose label can change the value of any run."""

@@ -52,7 +52,7 @@ def _worth_at_relevant(block, k, relevant, worth):
 def sum_precision_sum(facts: Facts) -> Additive:
     """Return SP as a sum: each relevant document adds the precision at its place."""
     worth = facts.in_top(lambda place, level, query: level / place)
-    return Additive(facts.relevant, worth, uses_levels=True)
+    return Additive(facts.relevant, worth, uses_levels=True, worth_of="level")
 
 
 def average_precision(block: ListBlock, k, normalize):
@@ -69,9 +69,10 @@ def average_precision_sum(facts: Facts) -> Additive | None:
     """
     if facts.option("normalize") == "found":
         return None
-    terms = sum_precision_sum(facts)
-    divisor = _divisor(facts.m, facts.k, facts.option("normalize"))
-    return replace(terms, weights=facts.over(divisor))
+    terms, normalize = sum_precision_sum(facts), facts.option("normalize")
+    weights = facts.over(_divisor(facts.m, facts.k, normalize))
+    depth = {"R": None, "min": facts.k, "k": 1}[normalize]
+    return replace(terms, weights=weights, scale="weighted", scale_depth=depth)
 
 
 def _mean_precision_found(block, k):

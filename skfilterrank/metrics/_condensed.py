@@ -37,7 +37,7 @@ def bpref_sum(facts: Facts) -> Additive:
     def worth(place, level, query):
         return 1 - np.minimum(place - level, most[query]) / whole[query]
 
-    return Additive(facts.over(facts.m), worth, uses_levels=True)
+    return Additive(facts.over(facts.m), worth, uses_levels=True, worth_of="labels", scale="all")
 
 
 def _mean_above(ties: Ties, nonrelevant, most):
@@ -56,7 +56,9 @@ def _mean_above(ties: Ties, nonrelevant, most):
 def induced_ap_sum(facts: Facts) -> Additive:
     """Return induced AP as a sum over relevant documents, valid for completely judged lists."""
     worth = facts.in_top(lambda place, level, query: level / place)
-    return Additive(facts.over(facts.m), worth, uses_levels=True)
+    return Additive(
+        facts.over(facts.m), worth, uses_levels=True, worth_of="level", scale="weighted"
+    )
 
 
 def _mean_sum_precision(ties: Ties, is_judged, relevant, k):

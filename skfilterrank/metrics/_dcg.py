@@ -53,7 +53,7 @@ def dcg(block: ListBlock, k, lowest=-np.inf):
     return _discounted(block.ranked(_at_least(lowest, block.gains), k))
 
 
-def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
+def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf, scale="weighted") -> Additive:
     """Return DCG, or its position between two bounds, as a sum over documents."""
     worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
     if bounds is None:
@@ -62,7 +62,20 @@ def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
     is_defined = high > low
     offset = np.zeros(len(low))
     np.divide(-low, high - low, out=offset, where=is_defined)
-    return Additive(facts.over(high - low, gains), worth, offset=offset, is_defined=is_defined)
+    return Additive(
+        facts.over(high - low, gains),
+        worth,
+        scale=scale,
+        scale_depth=facts.k,
+        offset=offset,
+        is_defined=is_defined,
+    )
+
+
+def ndcg_sum(facts: Facts) -> Additive:
+    """Return nDCG as a sum; of few good documents the ideal shows others."""
+    shows_others = facts.k != 1 and (facts.gains < 0).any()
+    return dcg_sum(facts, ndcg_bounds, scale="all" if shows_others else "weighted")
 
 
 def _at_least(lowest, gains):
@@ -250,7 +263,7 @@ def _ndcg(block: ListBlock, k):
 ndcg_score = Measure(
     "ndcg",
     _ndcg,
-    additive=partial(dcg_sum, bounds=ndcg_bounds),
+    additive=ndcg_sum,
     deciding=partial(deciding_between, filtering=False, uses_worst=False),
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
@@ -348,7 +361,7 @@ ndcg_min_score = Measure(
     "ndcg_min",
     _ndcg_min,
     about="both",
-    additive=partial(dcg_sum, bounds=ndcg_min_bounds),
+    additive=partial(dcg_sum, bounds=ndcg_min_bounds, scale="all"),
     deciding=partial(deciding_between, filtering=False, uses_worst=True),
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),

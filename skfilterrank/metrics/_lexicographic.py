@@ -77,7 +77,7 @@ def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
 
     weights = sign * facts.relevant * facts.spread(is_open)
     offset = ((m > 0) & (~is_open | (sign < 0))).astype(np.float64)
-    return Additive(weights, worth, uses_levels=True, offset=offset, n_items=n)
+    return Additive(weights, worth, uses_levels=True, worth_of="labels", offset=offset, n_items=n)
 
 
 def metric_lexirecall_sum(facts: Facts) -> Additive:
@@ -90,7 +90,7 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
         weight = weight * np.where(level == 1, 1.0, 1 - ratio[query])
         return weight * ((n[query] - place) / n[query])
 
-    return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
+    return Additive(facts.relevant, worth, uses_levels=True, worth_of="labels", n_items=n)
 
 
 _SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}

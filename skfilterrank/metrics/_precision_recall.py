@@ -27,7 +27,7 @@ def precision_sum(facts: Facts) -> Additive | None:
 def recall_sum(facts: Facts) -> Additive:
     """Return recall as a sum: each of the m relevant documents in the top k adds 1 / m."""
     worth = facts.by_place(np.ones_like)
-    return Additive(facts.over(facts.m), worth)
+    return Additive(facts.over(facts.m), worth, scale="weighted")
 
 
 def r_precision_sum(facts: Facts) -> Additive:
@@ -36,16 +36,17 @@ def r_precision_sum(facts: Facts) -> Additive:
     def worth(place, level, query):
         return (place <= facts.m[query]).astype(np.float64)
 
-    return Additive(facts.over(facts.m), worth)
+    return Additive(facts.over(facts.m), worth, worth_of="labels", scale="weighted")
 
 
-def first_relevant_sum(facts: Facts, worth) -> Additive:
+def first_relevant_sum(facts: Facts, discount) -> Additive:
     """Return as a sum a measure that depends only on the first relevant document's place."""
 
     def worth_of_first(place, level, query):
-        return np.where(level == 1, worth(place), 0.0)
+        return np.where(level == 1, discount(place), 0.0)
 
-    return Additive(facts.relevant, facts.in_top(worth_of_first), uses_levels=True)
+    worth = facts.in_top(worth_of_first)
+    return Additive(facts.relevant, worth, uses_levels=True, worth_of="labels")
 
 
 def _deciding_of_r_precision(found: OpenList, **options) -> np.ndarray | None:
@@ -321,7 +322,7 @@ reciprocal_rank_score = Measure(
     "rr",
     _rr,
     aliases=("MRR", "recip_rank"),
-    additive=partial(first_relevant_sum, worth=reciprocal),
+    additive=partial(first_relevant_sum, discount=reciprocal),
     deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
@@ -374,7 +375,7 @@ success_at_k_score = Measure(
     _success,
     zero_or_one=True,
     aliases=("success_@",),
-    additive=partial(first_relevant_sum, worth=np.ones_like),
+    additive=partial(first_relevant_sum, discount=np.ones_like),
     order_matters="with k",
     deciding=at_ends,
     undefined="no document of the query is relevant",

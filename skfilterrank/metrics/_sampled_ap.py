@@ -110,7 +110,9 @@ def inferred_ap_sum(facts: Facts) -> Additive:
         above = place - 1
         return (1 + above * (level - 1 + EPSILON) / (above + 2 * EPSILON)) / place
 
-    return Additive(facts.over(facts.m), worth, uses_levels=True)
+    return Additive(
+        facts.over(facts.m), worth, uses_levels=True, worth_of="level", scale="weighted"
+    )
 
 
 def _pooled_in_order(block):

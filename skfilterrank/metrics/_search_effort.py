@@ -76,7 +76,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
         is_last = level == facts.m[query]
         return np.where(is_last, exposure(np.where(is_last, place, 1.0)), 0.0)
 
-    return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
+    return Additive(facts.relevant, worth, uses_levels=True, worth_of="labels", n_items=n)
 
 
 def search_length_sum(facts: Facts) -> Additive:
@@ -86,7 +86,7 @@ def search_length_sum(facts: Facts) -> Additive:
         return np.where(level == facts.m[query], place - level, 0.0)
 
     n = collection_sizes(facts)
-    return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
+    return Additive(facts.relevant, worth, uses_levels=True, worth_of="labels", n_items=n)
 
 
 def recall_error_sum(facts: Facts) -> Additive:
@@ -94,6 +94,7 @@ def recall_error_sum(facts: Facts) -> Additive:
     return Additive(
         facts.over(facts.m),
         lambda place, level, query: np.asarray(place, dtype=np.float64),
+        scale="weighted",
         offset=np.where(facts.m > 0, -(facts.m + 1) / 2, 0.0),
         n_items=collection_sizes(facts),
     )

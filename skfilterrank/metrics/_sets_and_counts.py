@@ -41,7 +41,7 @@ def f_measure_sum(facts: Facts) -> Additive | None:
         return None
     weight = facts.option("beta") ** 2
     divisor = np.where(facts.m > 0, (facts.k + weight * facts.m) / (1 + weight), 0.0)
-    return Additive(facts.over(divisor), facts.by_place(np.ones_like))
+    return Additive(facts.over(divisor), facts.by_place(np.ones_like), scale="weighted")
 
 
 def set_map_of_set(block: ListBlock, count):

@@ -19,9 +19,11 @@ def rbp_sum(facts: Facts) -> Additive:
     p = facts.option("persistence")
     relevance = facts.option("relevance")
     weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)
+    worth, scale = facts.by_place(partial(geometric, persistence=p)), "constant"
     if relevance == "scaled":
         weights = facts.over(facts.per_query(lambda block: block.best_first(1)[:, 0]), weights)
-    return Additive(weights, facts.by_place(partial(geometric, persistence=p)))
+        scale = "weighted"
+    return Additive(weights, worth, scale=scale, scale_depth=1)
 
 
 def _satisfied(gains, max_grade):

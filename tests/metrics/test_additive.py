@@ -127,3 +127,37 @@ def test_bounds_of_what_is_no_sum(inner):
     parsed = get_measure(f"ul_normalized(measure={inner})")
     facts = RowFacts(parsed, np.array([1.0, 0.0]), GroupIndex.from_groups([1, 1]))
     assert parsed.as_sum(facts) is None
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_more_labels_change_weights_only_as_is_declared(name):
+    parsed, draws = get_measure(name), np.random.default_rng(0)
+
+    def form_of(labels):
+        return parsed.as_sum(RowFacts(parsed, labels, GroupIndex.from_groups([1] * len(labels))))
+
+    for _ in range(40):
+        labels = draws.choice(allowed_gains(name), draws.integers(2, 9))
+        form = form_of(labels)
+        if form.finish is not None or form.by_shown or not form.weights.any():
+            continue
+        others = {
+            "constant": draws.choice(allowed_gains(name), 5),
+            "weighted": np.repeat(labels[form.weights == 0], 3),
+            "all": [],
+        }[form.scale]
+        many = np.tile(labels, form.scale_depth or 1)
+        copies = labels if form.scale_depth else []
+        for some, more in ((labels, others), (many, copies)):
+            few, again = form_of(some), form_of(np.append(some, more))
+            np.testing.assert_allclose(again.weights[: len(some)], few.weights, rtol=1e-12)
+            np.testing.assert_allclose(again.offset, few.offset, rtol=1e-12)
+        if form.worth_of == "labels":
+            assert form.uses_levels or form.n_items is not None or name == "r_precision"
+            continue
+        place = np.arange(1, len(labels) + 1)
+        one, two, five = (
+            form.worth(place, np.full(len(labels), level), np.array([0])) for level in (1, 2, 5)
+        )
+        np.testing.assert_allclose(five, one + 4 * (two - one), rtol=1e-9, atol=1e-12)
+        assert form.uses_levels == bool((one != two).any()) == (form.worth_of == "level")
