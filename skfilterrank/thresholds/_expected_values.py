@@ -257,33 +257,19 @@ def _hulls_of_block(up, right, sizes):
 
 
 def _weights_of_gains(parsed, gains):
-    """Return the weight of a document for each gain; None if weights depend on the list.
-
-    Such weights exist for sums over documents without a normalisation. To check this, weights are
-    computed for lists with several proportions of the gains, and must be equal.
-    """
-    probes = [gains]
-    for gain in gains:
-        probes += [np.append(gains, [gain] * 3), np.array([gain]), gains[gains != gain]]
-    probes = [probe for probe in probes if len(probe)]
-    rows = np.concatenate(probes)
-    groups = np.repeat(np.arange(len(probes)), [len(probe) for probe in probes])
-    form = parsed.as_sum(RowFacts(parsed, rows, GroupIndex.from_groups(groups)))
+    """Return the weight of a document for each gain; None if weights depend on the list."""
+    form = parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups(np.zeros(len(gains)))))
     if (
         form is None
-        or form.uses_levels
+        or form.worth_of != "place"
         or form.by_shown
         or form.finish is not None
         or form.n_items is not None
-        or np.any(form.offset)
-        or not (form.is_defined is None or np.all(form.is_defined))
+        or form.is_defined is not None
+        or not form.has_one_weight(form.weights)
     ):
         return None
-    weights = form.weights[: len(gains)]
-    if (form.weights != weights[np.searchsorted(gains, rows)]).any():
-        return None
-    sign = 1.0 if parsed.measure.greater_is_better else -1.0
-    return sign * weights
+    return form.weights if parsed.measure.greater_is_better else -form.weights
 
 
 def _steps_of_sum(weights, parsed, chances, ranking):
