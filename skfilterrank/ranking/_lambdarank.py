@@ -1,10 +1,10 @@
-"""LambdaRankRanker: LambdaRank with boosted trees for gains of either sign."""
+"""LambdaRankRanker: LambdaRank and LambdaLoss with boosted trees, for gains of either sign."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import joblib
 import numpy as np
@@ -14,12 +14,11 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import (
+    check_choice,
     check_count,
-    check_flag,
     check_k,
     check_number,
     check_random_state,
-    check_verbose,
     is_whole_number,
 )
 from skfilterrank._base.lazy_names import import_optional
@@ -32,6 +31,9 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker
 
+LOSSES = ("lambdarank", "lambdaloss")
+# Weight of the distance of places in LambdaLoss, from the paper.
+_MU = 10.0
 # Number of documents in a block, and of pairs at a time: a few arrays of 128 KiB.
 _BLOCK_DOCUMENTS = 1 << 12
 _PAIRS = 1 << 15
@@ -52,7 +54,7 @@ class _PairedQueries(NamedTuple):
 
 
 class LambdaObjective:
-    """Gradient and hessian of the LambdaRank loss plus gamma times cross-entropy.
+    """Gradient and hessian of a loss of pairs plus gamma times cross-entropy.
 
     Parameters
     ----------
@@ -64,12 +66,8 @@ class LambdaObjective:
         Only pairs with a document at one of the first k places count; None counts all.
     gamma : float
         Weight of the cross-entropy of ``gain > 0``.
-    sigmoid : float
-        Steepness of the pairwise logistic loss.
-    norm : bool
-        Whether weights of pairs are divided by the distance of their scores, and gradients of a
-        query are scaled so that their sum becomes its logarithm, as with LightGBM's
-        ``lambdarank_norm``.
+    loss : {"lambdarank", "lambdaloss"}
+        How the places of a pair weigh.
     tie_keys : ndarray of shape (n_rows,) or None
         Keys that order documents of equal score, ascending; further ties are ordered by gain. None
         keeps the order of rows.
@@ -82,29 +80,40 @@ class LambdaObjective:
     ranking, one of them at most k, with ``D(p) = 1 / log2(p + 1)``::
 
         w_ij = (gain_i - gain_j) * |D(p_i) - D(p_j)| / (I_k - W_k)
-        r_ij = 1 / (1 + exp(sigmoid * (s_i - s_j)))
-        gradient:  -sigmoid * w_ij * r_ij  for i, the opposite for j
-        hessian:   sigmoid**2 * w_ij * r_ij * (1 - r_ij)  for both
+        r_ij = 1 / (1 + exp(s_i - s_j))
+        gradient:  -w_ij * r_ij  for i, the opposite for j
+        hessian:   w_ij * r_ij * (1 - r_ij)  for both
 
-    With `norm`, w_ij is divided by ``0.01 + |s_i - s_j|`` unless all scores of the query are
-    equal, and both derivatives are multiplied by ``log2(1 + S) / S``, where S is the sum of the
-    absolute gradients over the pairs, each counted for i and j.
+    With "lambdaloss", ``10 * (D(d) - D(d + 1))`` is added to ``|D(p_i) - D(p_j)|``, with
+    ``d = |p_i - p_j|``. As with LightGBM's ``lambdarank_norm``, w_ij is divided by
+    ``0.01 + |s_i - s_j|`` unless all scores of the query are equal, and both derivatives are
+    multiplied by ``log2(1 + S) / S``, where S is the sum of the absolute gradients over the pairs,
+    each counted for i and j.
 
     Cross-entropy adds ``gamma / n * (expit(s) - [gain > 0])`` and ``gamma / n * expit(s) *
     (1 - expit(s))``, n the number of rows of the query.
     """
 
     def __init__(
-        self, gains, index: GroupIndex, *, k, gamma, sigmoid, norm, tie_keys=None, dtype=np.float32
+        self,
+        gains,
+        index: GroupIndex,
+        *,
+        k,
+        gamma,
+        loss="lambdarank",
+        tie_keys=None,
+        dtype=np.float32,
     ):
         self.k = k
-        self.sigmoid = sigmoid
-        self.norm = norm
         self.dtype = dtype
         bounds = dcg_bounds(gains, groups=index, k=k)
         spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
         self._blocks = list(_paired_queries(gains, index, spread, tie_keys, dtype))
-        self._discounts = log_discount(first_places(int(index.sizes.max())))
+        self._discounts = log_discount(first_places(int(index.sizes.max()) + 1))
+        self._of_distance = None
+        if loss == "lambdaloss":
+            self._of_distance = np.append(0.0, -_MU * np.diff(self._discounts)).astype(dtype)
         self._bce_weights = None
         if gamma > 0:
             self._bce_weights = np.empty(index.n_rows)
@@ -138,20 +147,15 @@ class LambdaObjective:
         order += keys.shape[1] * np.arange(len(keys))[:, None]
         ranked = keys.take(order)
         np.subtract(ranked[:, :1], ranked, out=ranked)
-        ranked *= self.sigmoid
         return block.rows.take(order), block.gains.take(order), ranked.astype(self.dtype)
 
     def _derivatives(self, scores, gains, last):
         """Sum the derivatives over the pairs of each document, in ranked order."""
         pushes, curvature = np.zeros_like(scores), np.zeros_like(scores)
         total = np.zeros(len(scores), dtype=self.dtype)
-        offset = None
-        if self.norm:
-            # Scores are multiplied by sigmoid already.
-            is_flat = scores[np.arange(len(scores)), last] == 0
-            offset = (self.sigmoid * np.where(is_flat, 1.0, 0.01)).astype(self.dtype)
-            offset = offset[:, None, None]
-        n_queries, width = scores.shape
+        is_flat = scores[np.arange(len(scores)), last] == 0
+        offset = np.where(is_flat, 1.0, 0.01).astype(self.dtype)[:, None, None]
+        width = scores.shape[1]
         depth = width - 1 if self.k is None else min(self.k, width - 1)
         step = max(1, min(_LEADERS, _PAIRS // scores.size))
         weights = self._discounts[:width].astype(self.dtype)
@@ -159,27 +163,25 @@ class LambdaObjective:
             upper, lower = slice(first, min(first + step, depth)), slice(first + 1, width)
             # A document is paired with documents ranked below it: the diagonal and cells under it
             # have weight 0.
-            lead = np.triu(weights[upper, None] - weights[lower])
+            lead = weights[upper, None] - weights[lower]
+            if self._of_distance is not None:
+                distance = np.arange(width)[lower] - np.arange(width)[upper, None]
+                lead += self._of_distance[np.abs(distance)]
+            lead = np.triu(lead)
             # einsum sums short rows several times faster than sum.
             push, curve = _pairs(scores, gains, upper, lower, lead, offset)
-            if self.norm:
-                total += np.einsum("qij->q", np.abs(push))
+            total += np.einsum("qij->q", np.abs(push))
             pushes[:, upper] += np.einsum("qij->qi", push)
             pushes[:, lower] -= np.einsum("qij->qj", push)
             curvature[:, upper] += np.einsum("qij->qi", curve)
             curvature[:, lower] += np.einsum("qij->qj", curve)
-        factor = np.full(n_queries, self.sigmoid, dtype=self.dtype)
-        if self.norm:
-            # Dividing by the scaled distance removed a factor sigmoid.
-            total *= 2 * self.sigmoid**2
-            factor *= self.sigmoid
-            np.multiply(factor, np.log2(1 + total) / np.maximum(total, 1e-30), out=factor)
-        factor = factor[:, None]
-        return pushes * factor, curvature * (factor * self.sigmoid)
+        total *= 2
+        factor = (np.log2(1 + total) / np.maximum(total, 1e-30))[:, None]
+        return pushes * factor, curvature * factor
 
 
 def _pairs(scores, gains, upper, lower, lead, offset):
-    """Compute gradient and curvature of each pair, without the factors of sigmoid."""
+    """Compute gradient and curvature of each pair."""
     distance = scores[:, upper, None] - scores[:, None, lower]
     with np.errstate(over="ignore"):
         chance = np.exp(distance)
@@ -187,9 +189,8 @@ def _pairs(scores, gains, upper, lower, lead, offset):
     np.reciprocal(chance, out=chance)
     weight = gains[:, upper, None] - gains[:, None, lower]
     weight *= lead
-    if offset is not None:
-        distance += offset
-        weight /= distance
+    distance += offset
+    weight /= distance
     # In a correctly ranked pair the gradient is weight * chance; in a wrongly ranked pair, whose
     # weight is negative here, it is weight * (1 - chance).
     curve = np.abs(weight)
@@ -248,7 +249,7 @@ def _bits(values):
 
 
 class LambdaRankRanker(FeatureRanker):
-    """LambdaRank with boosted trees, for gains of either sign, optionally with cross-entropy.
+    """LambdaRank or LambdaLoss with boosted trees, for gains of either sign.
 
     LightGBM grows the trees for an objective of this package. LightGBM's own lambdarank divides by
     the best DCG of all documents, including forbidden ones. If gains below 0 make that negative, it
@@ -266,49 +267,31 @@ class LambdaRankRanker(FeatureRanker):
     gamma : float, default=0.0
         Weight of the binary cross-entropy of ``gain > 0``. Above 0, a score of 0 means even odds
         that a document is worth showing, which makes 0 a natural threshold.
-    sigmoid : float, default=1.0
-        Steepness of the pairwise logistic loss.
-    norm : bool, default=True
-        Whether pairs are divided by the distance of their scores, and queries are scaled by the
-        logarithm of the sum of their pairs.
+    loss : {"lambdarank", "lambdaloss"}, default="lambdarank"
+        "lambdaloss" also weights a pair by how near its two places are (NDCG-Loss2++).
     n_estimators : int, default=100
         Number of trees.
     learning_rate : float, default=0.1
         Factor on the values of each tree.
-    num_leaves : int, default=31
-        Largest number of leaves of a tree.
-    max_depth : int, default=-1
-        Greatest depth of a tree; -1 means no limit.
-    min_child_samples : int, default=20
-        Smallest number of rows in a leaf.
-    subsample : float, default=1.0
-        Share of the rows for each tree, drawn again every `subsample_freq` trees.
-    subsample_freq : int, default=0
-        How often rows are drawn; 0 means never.
-    colsample_bytree : float, default=1.0
-        Share of the features for each tree.
-    reg_alpha, reg_lambda : float, default=0.0
-        L1 and L2 penalty on the values of leaves.
     early_stopping_rounds : int or None, default=None
         Stop when nDCG_f@k on an `eval_set` has not improved for this many trees; `predict` uses the
         trees up to the best value.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
         `eval_set`. The content of queries decides which, and their ids do not.
-    params : dict or None, default=None
-        Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"
         Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
-        measure functions. If `gamma` is above 0, documents with scores below 0 are filtered first.
+        measure functions. If `gamma` is above 0, documents with scores below 0 are hidden first.
         Training and `eval_set` always use nDCG_f@k.
     random_state : int, RandomState instance or None, default=None
         Seed of LightGBM's sampling (rows, features). None uses LightGBM's fixed default seeds, so
         results are reproducible, too.
     n_jobs : int or None, default=None
         Number of LightGBM's threads; None means LightGBM's default, -1 all processors.
-    verbose : int, default=0
-        0 is silent. Above 0, LightGBM's messages are shown, and scores on `eval_set` are printed
-        every `verbose` trees.
+    **params
+        Further parameters of LightGBM, such as ``num_leaves=15``, ``min_child_samples=5`` and
+        ``verbose=1``, by any name that LightGBM has for them. `get_params` and searches know those
+        that were given.
 
     Attributes
     ----------
@@ -339,11 +322,13 @@ class LambdaRankRanker(FeatureRanker):
 
     with the places p of the current ranking and the normaliser I_k - W_k of nDCG_f@k. As in
     LightGBM, truncation selects pairs but does not truncate discounts. With gains from 0 up W_k is
-    0, and the loss is LightGBM's lambdarank.
+    0, and the loss is LightGBM's lambdarank. LambdaLoss, the NDCG-Loss2++ of [3]_ with its weight
+    of 10, adds ``10 * (1 / log2(d + 1) - 1 / log2(d + 2))`` to the difference of the discounts,
+    with the distance d of the two places. Both are normalised as LightGBM's lambdarank is.
 
     Documents with equal scores (all before the first tree) have an arbitrary order that is computed
     from their features. So the fitted model does not depend on the order of rows or on query ids,
-    except for rounding and `subsample`.
+    except for rounding and LightGBM's `bagging_fraction`.
 
     Scores need not compare between queries; :func:`skfilterrank.thresholds.score_comparability`
     tells. With `gamma` 0 the loss does not compare documents of different queries.
@@ -354,6 +339,8 @@ class LambdaRankRanker(FeatureRanker):
        technical report, 2010.
     .. [2] D. Carmel, N. Cohen, A. Ingber, E. Kravi. "IR Evaluation and Learning in the Presence
        of Forbidden Documents". SIGIR 2022.
+    .. [3] X. Wang, C. Li, N. Golbandi, M. Bendersky, M. Najork. "The LambdaLoss Framework for
+       Ranking Metric Optimization". CIKM 2018, equation 14.
 
     Examples
     --------
@@ -380,48 +367,60 @@ class LambdaRankRanker(FeatureRanker):
         gains: Gains = None,
         k: int | None = 30,
         gamma: float = 0.0,
-        sigmoid: float = 1.0,
-        norm: bool = True,
+        loss: str = "lambdarank",
         n_estimators: int = 100,
         learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        max_depth: int = -1,
-        min_child_samples: int = 20,
-        subsample: float = 1.0,
-        subsample_freq: int = 0,
-        colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
-        params: dict | None = None,
         measure: str | Callable = "ndcg_f",
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        **params,
     ) -> None:
         self.gains = gains
         self.k = k
         self.gamma = gamma
-        self.sigmoid = sigmoid
-        self.norm = norm
+        self.loss = loss
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.max_depth = max_depth
-        self.min_child_samples = min_child_samples
-        self.subsample = subsample
-        self.subsample_freq = subsample_freq
-        self.colsample_bytree = colsample_bytree
-        self.reg_alpha = reg_alpha
-        self.reg_lambda = reg_lambda
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
-        self.params = params
         self.measure = measure
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._params = params
+
+    def get_params(self, deep: bool = True) -> dict:
+        """Return the parameters, with those of LightGBM that were given.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            No effect; scikit-learn passes it.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        return super().get_params(deep) | self._params
+
+    def set_params(self, **params) -> Self:
+        """Set parameters of the ranker, and further ones of LightGBM.
+
+        Parameters
+        ----------
+        **params
+            Values by name; `fit` raises for names that LightGBM does not have.
+
+        Returns
+        -------
+        self : LambdaRankRanker
+            The ranker.
+        """
+        own = params.keys() & set(self._get_param_names())
+        self._params = self._params | {name: params[name] for name in params.keys() - own}
+        return super().set_params(**{name: params[name] for name in own})
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # depends on `gamma`
@@ -473,8 +472,7 @@ class LambdaRankRanker(FeatureRanker):
             index,
             k=self.k,
             gamma=self.gamma,
-            sigmoid=self.sigmoid,
-            norm=self.norm,
+            loss=self.loss,
             tie_keys=row_keys(X),
         )
         lgb = _lightgbm()
@@ -526,24 +524,23 @@ class LambdaRankRanker(FeatureRanker):
         """Check parameters that LightGBM does not check, and return LightGBM's parameters."""
         check_k(self.k)
         check_number(self.gamma, "gamma", least=0)
-        check_number(self.sigmoid, "sigmoid", above=0)
+        check_choice(self.loss, "loss", LOSSES)
         check_count(self.n_estimators, "n_estimators", 1)
-        check_verbose(self.verbose)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
-        check_flag(self.norm, "norm")
-        for own in _OF_TREES:
-            check_number(getattr(self, own), own)
-        params = {name: getattr(self, own) for own, name in _OF_TREES.items()} | {
+        check_lightgbm_names(self._params, _OWN, type(self).__name__, _UNUSED)
+        params = {
+            "learning_rate": check_number(self.learning_rate, "learning_rate"),
             "metric": "None",
             "num_threads": self._n_threads(),
-            "verbosity": 1 if self.verbose else -1,
         }
+        if self._params.keys().isdisjoint(("verbose", "verbosity")):
+            params["verbosity"] = -1
         if self.random_state is not None:
             seed = self.random_state
             if not is_whole_number(seed):
                 seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
             params["seed"] = int(seed)
-        return params | further_parameters(self.params, type(self).__name__)
+        return params | self._params
 
     def _n_threads(self):
         """Return LightGBM's number of threads; 0 means its default."""
@@ -579,13 +576,11 @@ class LambdaRankRanker(FeatureRanker):
         return measure
 
     def _callbacks(self, held_out):
-        """Make the callbacks for recording, printing and early stopping."""
+        """Make the callbacks for recording and early stopping."""
         if not held_out:
             return []
         lgb = _lightgbm()
         callbacks = [lgb.record_evaluation(self.evals_result_)]
-        if self.verbose:
-            callbacks.append(lgb.log_evaluation(self.verbose))
         if self.early_stopping_rounds is not None:
             callbacks.append(lgb.early_stopping(self.early_stopping_rounds, verbose=False))
         return callbacks
@@ -621,46 +616,20 @@ def _lightgbm_matrix(X):
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
-# LightGBM's names of the parameters of trees, and of others that the estimator sets.
-_OF_TREES = {
-    "learning_rate": "learning_rate",
-    "num_leaves": "num_leaves",
-    "max_depth": "max_depth",
-    "min_child_samples": "min_data_in_leaf",
-    "subsample": "bagging_fraction",
-    "subsample_freq": "bagging_freq",
-    "colsample_bytree": "feature_fraction",
-    "reg_alpha": "lambda_l1",
-    "reg_lambda": "lambda_l2",
-}
-_OF_OTHERS = {
+# LightGBM's names of what the estimator sets itself.
+_OWN = {
     "n_estimators": "num_iterations",
+    "learning_rate": "learning_rate",
     "early_stopping_rounds": "early_stopping_round",
     "random_state": "seed",
     "n_jobs": "num_threads",
-    "verbose": "verbosity",
-    "sigmoid": "sigmoid",
     "k": "lambdarank_truncation_level",
-    "norm": "lambdarank_norm",
     "gains": "label_gain",
     "measure": "metric",
+    "loss": "objective",
 }
-
-
-def further_parameters(params, owner: str) -> dict:
-    """Check `params`, and raise for parameters that the estimator `owner` sets itself."""
-    if params is None:
-        return {}
-    if not isinstance(params, dict):
-        raise InputError(f"params must be a dict of LightGBM parameters, got {brief(params)}.")
-    for name in _lightgbm().basic._ConfigAliases.get("objective") & params.keys():
-        raise InputError(f"params must not hold {brief(name)}: {owner} has its own objective.")
-    check_lightgbm_names(params, _OF_TREES | _OF_OTHERS, owner)
-    return params
-
-
 # What LightGBM reads only from its command line, its data files, a network or calls of `predict`.
-_NOT_TRAINING = """
+NOT_TRAINING = """
 config task data valid input_model output_model snapshot_freq saved_feature_importance_type
 metric_freq is_provide_training_metric output_result convert_model convert_model_language
 header label_column weight_column group_column ignore_column categorical_feature
@@ -670,9 +639,11 @@ start_iteration_predict num_iteration_predict predict_raw_score predict_leaf_ind
 predict_contrib predict_disable_shape_check
 pred_early_stop pred_early_stop_freq pred_early_stop_margin
 """
+# The objective of this package does not read these either.
+_UNUSED = f"{NOT_TRAINING} sigmoid lambdarank_norm lambdarank_position_bias_regularization"
 
 
-def check_lightgbm_names(params, own, owner: str) -> None:
+def check_lightgbm_names(params, own, owner: str, unused: str = NOT_TRAINING) -> None:
     """Raise for names of parameters that LightGBM would not use.
 
     Parameters
@@ -683,6 +654,8 @@ def check_lightgbm_names(params, own, owner: str) -> None:
         For each argument of `owner`, the name that LightGBM has for it.
     owner : str
         The estimator, in words.
+    unused : str
+        LightGBM's names of parameters that have no effect.
     """
     aliases = _lightgbm().basic._ConfigAliases._get_all_param_aliases()
     known = {alias: name for name, names in aliases.items() for alias in names}
@@ -695,7 +668,7 @@ def check_lightgbm_names(params, own, owner: str) -> None:
             raise InputError(f"{brief(name)} is no parameter of {owner}.{hint}")
         if argument := arguments.get(known[name]):
             raise InputError(f"{brief(name)} is another name of {argument}=: set {argument}=.")
-        if known[name] in _NOT_TRAINING.split():
+        if known[name] in unused.split():
             raise InputError(
                 f"{brief(name)} does not change how LightGBM learns from arrays: leave it out."
             )

@@ -13,7 +13,7 @@ from skfilterrank.ranking import _lambdarank as objective
 from skfilterrank.ranking._lambdarank import LambdaObjective, row_keys
 
 
-def brute_force(gains, scores, groups, *, k, gamma, sigmoid, norm):
+def brute_force(gains, scores, groups, *, k, gamma, loss):
     """The Notes of LambdaObjective, pair by pair."""
     gradient, hessian = np.zeros(len(gains)), np.zeros(len(gains))
     for query in np.unique(groups):
@@ -33,17 +33,19 @@ def brute_force(gains, scores, groups, *, k, gamma, sigmoid, norm):
                     continue
                 lead = scores[rows[i]] - scores[rows[j]]
                 w = (gains[rows[i]] - gains[rows[j]]) / (ideal - worst)
-                w *= abs(1 / log2(place[i] + 1) - 1 / log2(place[j] + 1))
-                if norm and not flat:
-                    w /= 0.01 + abs(lead)
-                r = expit(-sigmoid * lead)
-                push = sigmoid * w * r
+                weight = abs(1 / log2(place[i] + 1) - 1 / log2(place[j] + 1))
+                if loss == "lambdaloss":
+                    apart = abs(place[i] - place[j])
+                    weight += 10 * (1 / log2(apart + 1) - 1 / log2(apart + 2))
+                w *= weight if flat else weight / (0.01 + abs(lead))
+                r = expit(-lead)
+                push = w * r
                 g[i] -= push
                 g[j] += push
-                h[i] += sigmoid**2 * w * r * (1 - r)
-                h[j] += sigmoid**2 * w * r * (1 - r)
+                h[i] += w * r * (1 - r)
+                h[j] += w * r * (1 - r)
                 total += 2 * push
-        if norm and total > 0:
+        if total > 0:
             g *= log2(1 + total) / total
             h *= log2(1 + total) / total
         p = expit(scores[rows])
@@ -76,12 +78,13 @@ def make_scores(kind, n):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["equal", "spread", "tied", "far"])
 @pytest.mark.parametrize("k", [1, 3, None])
-@pytest.mark.parametrize("norm", [False, True])
-@pytest.mark.parametrize(("gamma", "sigmoid"), [(0.0, 1.0), (0.7, 2.5)])
-def test_gradient_equals_the_double_loop(ragged, kind, k, norm, gamma, sigmoid):
+@pytest.mark.parametrize(
+    ("gamma", "loss"), [(0.0, "lambdarank"), (0.7, "lambdarank"), (0.7, "lambdaloss")]
+)
+def test_gradient_equals_the_double_loop(ragged, kind, k, gamma, loss):
     gains, groups = ragged
     scores = make_scores(kind, len(gains))
-    settings = {"k": k, "gamma": gamma, "sigmoid": sigmoid, "norm": norm}
+    settings = {"k": k, "gamma": gamma, "loss": loss}
     expected = brute_force(gains, scores, groups, **settings)
     index = GroupIndex.from_groups(groups)
     for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 1e-5)):
@@ -91,27 +94,31 @@ def test_gradient_equals_the_double_loop(ragged, kind, k, norm, gamma, sigmoid):
             np.testing.assert_allclose(ours, loop, rtol=tolerance, atol=tolerance)
 
 
-def test_a_pair_by_hand():
+@pytest.mark.parametrize(
+    ("loss", "of_distance"), [("lambdarank", 0.0), ("lambdaloss", 10 * (1 - 1 / log2(3)))]
+)
+def test_a_pair_by_hand(loss, of_distance):
     # gains 2 and -1 at places 2 and 1, scores 0.5 apart the wrong way: I = 2, W = -1.
-    loss = LambdaObjective(
+    objective = LambdaObjective(
         np.array([2.0, -1.0]),
         GroupIndex.from_groups([7, 7]),
         k=10,
         gamma=0.0,
-        sigmoid=1.0,
-        norm=False,
+        loss=loss,
         dtype=np.float64,
     )
-    gradient, hessian = loss(np.array([0.0, 0.5]))
-    w = (2 - -1) * (1 - 1 / log2(3)) / (2 - -1)
+    gradient, hessian = objective(np.array([0.0, 0.5]))
+    w = (2 - -1) * (1 - 1 / log2(3) + of_distance) / (2 - -1) / (0.01 + 0.5)
     r = 1 / (1 + np.exp(-0.5))
-    np.testing.assert_allclose(gradient, [-w * r, w * r])
-    np.testing.assert_allclose(hessian, [w * r * (1 - r)] * 2)
+    # The sum of the gradients becomes its logarithm.
+    scale = log2(1 + 2 * w * r) / (2 * w * r)
+    np.testing.assert_allclose(gradient, [-w * r * scale, w * r * scale])
+    np.testing.assert_allclose(hessian, [w * r * (1 - r) * scale] * 2)
 
 
 def test_wide_queries_are_taken_in_steps(ragged, monkeypatch):
     gains, groups = ragged
-    settings = {"k": None, "gamma": 0.0, "sigmoid": 1.0, "norm": True, "dtype": np.float64}
+    settings = {"k": None, "gamma": 0.0, "dtype": np.float64}
     scores = make_scores("spread", len(gains))
     index = GroupIndex.from_groups(groups)
     whole = LambdaObjective(gains, index, **settings)(scores)
@@ -124,7 +131,7 @@ def test_wide_queries_are_taken_in_steps(ragged, monkeypatch):
 def test_hessian_is_positive_with_cross_entropy(ragged):
     gains, groups = ragged
     index = GroupIndex.from_groups(groups)
-    loss = LambdaObjective(gains, index, k=5, gamma=0.5, sigmoid=1.0, norm=True)
+    loss = LambdaObjective(gains, index, k=5, gamma=0.5)
     assert (loss(make_scores("spread", len(gains)))[1] > 0).all()
 
 
