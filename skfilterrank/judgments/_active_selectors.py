@@ -190,7 +190,7 @@ class ActiveSelector(RunSelector):
             code, place = self._codes[row], self._place(row)
             state = self._state(code)
             self._promised[row] = state.propose(1, np.arange(len(self._rows[code])) == place)[1][0]
-            # The state is removed first, so that a half updated state is never used after an error.
+            # A state with another number of answers is rebuilt, also after an error in between.
             state.n_answers += 1
             state.answer(place, gain > 0)
             self.answers_[row] = gain
@@ -276,7 +276,7 @@ class ActiveSelector(RunSelector):
         return state
 
     def _own_answers(self):
-        """Work on copies of the answers; restore the old ones if an error occurs."""
+        """Replace the answers by copies, so that an error leaves the old ones as they were."""
         self.answers_, self._promised = self.answers_.copy(), self._promised.copy()
         self._answered = self._answered.copy()
 

@@ -29,13 +29,13 @@ _SHOWN = 5
 _KEY = ["qid", "docno"]
 # Beginnings of the names of columns.
 _RANK, _MACHINE = "rank in ", "label by "
-# Number of judged documents of either kind, relevant or not, from which labels are drawn. From
-# three judged documents, 73 of 75 became relevant.
+# Least number of relevant, and of other judged documents. From three judged documents, 73 of 75
+# drawn labels were relevant.
 _MIN_ROWS = 5
-# Number of labels after pooling from which they order systems better than `rank_systems` does
-# without labels, as benchmarks/results/drawn_labels.md measures it; at random it takes 100.
+# Least number of labels. With as many, after pooling, drawn labels order systems better than
+# `rank_systems` does (benchmarks/results/drawn_labels.md); after random judging it takes 100.
 _MIN_LABELS = 30
-# Number of labels after pooling from which values, and not only orders, mean something.
+# With fewer labels, the order of systems is right more often than their values are close.
 _FEW_LABELS = 50
 
 
@@ -271,7 +271,7 @@ def _judgments(qrels) -> pd.DataFrame:
 
 
 def _ranks_of_judged_queries(ranks, judged) -> tuple[pd.DataFrame, list]:
-    """Return the ranks in queries of the judgments, ids as texts, and the other queries."""
+    """Return the ranks of judged queries, with ids as texts, and the ids of other queries."""
     ids = ranks.index.to_frame(index=False).astype(str)
     is_known = ids["qid"].isin(judged.index.unique("qid")).to_numpy()
     if not is_known.any():
@@ -305,7 +305,7 @@ def _check_enough(labels) -> None:
 
 
 def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
-    """Return what is known of each pair, and the number of documents of pairs without a text."""
+    """Return a table with a row for each pair, and the number of documents without a text."""
     if topics is not None and documents is None:
         raise InputError("topics are compared with documents: pass documents, too, or no topics.")
     X = ranks.reindex(pairs).reset_index(drop=True)

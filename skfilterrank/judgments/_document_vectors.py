@@ -105,7 +105,7 @@ def usual_vectorizer(X):
 
 
 def make_vectors(vectorizer, X, *, fits: bool = False) -> Vectors:
-    """Return vectors by a vectorizer, None for numbers; `fits` has it learn terms and scales."""
+    """Return vectors by a vectorizer, None for numbers; `fits` fits the vectorizer before."""
     numbers = np.arange(count_rows(X))
     if is_texts(X):
         # A text counts once, however many queries it is in.
@@ -118,7 +118,7 @@ def make_vectors(vectorizer, X, *, fits: bool = False) -> Vectors:
 
 
 def as_text(table) -> pd.DataFrame:
-    """Return a table of texts as objects, empty where missing; half an emoji is kept, too."""
+    """Return a table of texts as objects, empty where missing; lone surrogates are kept."""
     cells = table.astype(object).where(table.notna(), "").to_numpy(object)
     texts = np.array([[str(cell) for cell in row] for row in cells], dtype=object)
     return pd.DataFrame(texts.reshape(table.shape), table.index, table.columns, dtype=object)

@@ -63,10 +63,10 @@ def sample_labels(
     n_jobs : int or None, default=None
         Number of threads.
     offset : array-like of shape (n_rows,), default=None
-        What is added to the log-odds of labels above 0.
+        Number that is added to the log-odds of labels above 0.
     tail : ndarray of shape (n_rows, n_runs), default=None
-        Columns of runs, 0 within the judged depth. What a run's column says at the top of the lists
-        says little of the documents beyond: for each set, normal noise disturbs its coefficient.
+        Columns of runs, 0 within the judged depth. Coefficients that are learned at the top of the
+        lists are uncertain beyond, so that normal noise is added to them in each set.
     keys : ndarray of shape (n_rows,), dtype uint64, default=None
         Hash of each row's content, which decides the row's random numbers. None hashes `features`.
     verbose : int, default=0
@@ -137,7 +137,7 @@ def rows_by_content(index: GroupIndex, hashes, labels) -> tuple[np.ndarray, np.n
 
 
 def depth_offset(ranks, y, groups) -> np.ndarray:
-    """Return what documents lose in log-odds of relevance beyond the judged depth of their query.
+    """Return how much the log-odds of relevance fall beyond the judged depth of a query.
 
     Parameters
     ----------

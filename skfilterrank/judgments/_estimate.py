@@ -55,11 +55,11 @@ from skfilterrank.judgments._ranked_pool import (
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 _MOST_GRADES = 20
-# Number of standard errors between a number of documents and its estimate that is no chance.
+# Largest distance of a number of documents from its estimate, in standard errors.
 _SURPRISE = 5.0
-# Share of a ratio's estimated bias by which intervals are wider: the estimate varies, too.
+# Share of a ratio's estimated bias that is added to intervals; the estimate varies, too.
 _OF_BIAS = 0.75
-# Number of documents that a machine and people do not label all alike by chance.
+# Number of common labels that are hardly all equal by chance.
 _MANY = 50
 
 
@@ -283,7 +283,7 @@ def _by_labels(form, labels):
             others[mine] = expansion.changes(rows[mine], codes[mine])
             others[mine] += expansion.pairs(rows, codes, weights)[mine] / 2
         bias = weights @ (changes + of_pairs / 2 - others) / of_query.shape[1]
-    # A pair is among those of both its documents.
+    # Each pair counts half for each of its two documents.
     added = weights[:, None] * (changes + of_pairs / 2)
     np.add.at(of_query.T, form.pool.codes[rows], added)
     return of_query, changes + of_pairs, bias
@@ -310,7 +310,7 @@ def _sample(qrels):
 
 
 def _warn_of_copies(pool, rows, labels):
-    """Warn of a machine whose labels are all people's: one of the two was copied."""
+    """Warn of a machine whose labels all equal people's: one may be a copy of the other."""
     for name, machine in pool.machine.items():
         said = machine[rows]
         known = ~np.isnan(said)
@@ -328,7 +328,7 @@ def _warn_of_copies(pool, rows, labels):
 def _grades(labels, gains):
     """Return the gains that labels may have, and the number of each label's gain."""
     values = as_gains(labels, gains, name="qrels")
-    # All rows that could have been drawn, so that no prediction depends on the sample.
+    # Grades that no label of the sample has count, too: predictions must not depend on the sample.
     possible = list(gains.values()) if isinstance(gains, Mapping) else []
     grades = np.unique(np.append(values, possible))
     if len(grades) > _MOST_GRADES:

@@ -27,7 +27,7 @@ class MeasureEstimate:
     shown_to_cover : bool
         True if a table of the project shows how often intervals of such a measure hold.
     allowance : ndarray of shape (n_runs,) or 0.0
-        Part of the estimated bias of a ratio's values by which intervals are wider.
+        Width that is added to intervals: a part of the estimated bias of a ratio.
     """
 
     values: np.ndarray
@@ -225,7 +225,7 @@ class Estimates(Result):
         return self.made_from
 
     def _table(self):
-        # The line above the table says it.
+        # The head above the table names the measures that are not shown to cover.
         return self.to_frame().drop(columns="shown_to_cover")
 
 
@@ -244,7 +244,7 @@ class EstimatedDifferences(Result):
     difference, low, high : ndarray of shape (n_pairs,)
         First minus second, and the ends of its interval.
     p_value, p_adjusted : ndarray of shape (n_pairs,)
-        Of no difference, by itself and corrected for the number of pairs.
+        P value of no difference, before and after the correction for the number of pairs.
     confidence_level : float
         Confidence level of each single interval.
     shown_to_cover : bool
@@ -339,9 +339,9 @@ def deviations_of_total(changes: np.ndarray, probability: np.ndarray) -> np.ndar
 def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
     """Return the degrees of freedom of the variance of each column.
 
-    The variance of a sum of squares v is about ``sum v^2 - (sum v)^2 / n``; as many degrees of
-    freedom have a chi-square of the same relative variance. Few heavy documents give few, and t
-    quantiles of so few keep the intervals honest.
+    The variance of a sum of squares v is about ``sum v^2 - (sum v)^2 / n``. A chi-square variable
+    with the returned degrees of freedom has the same relative variance. If few documents have most
+    of the weight, there are few degrees of freedom, and intervals are wide.
     """
     parts = deviations**2
     return _freedom(parts.sum(axis=0), (parts**2).sum(axis=0), len(deviations))

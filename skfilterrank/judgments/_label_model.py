@@ -114,7 +114,7 @@ class LabelModel:
                 log_odds[:, mine] = features.times(coefficients).T
             mean = drawn.mean(axis=2)[fits].T
             shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
-            # Labels that two regressions know, above the grade and not below it.
+            # Numbers of labels that two regressions share: those above the grade, and all.
             known = is_learned[:, at_least].astype(np.int64)
             above = known * (grades > grade)[at_least] @ known.T
             steps.append((log_odds, shifts.T, above, known @ known.T))
@@ -129,7 +129,7 @@ class LearnedLabels(NamedTuple):
     model : LabelModel
         The model.
     fits : ndarray of shape (n_folds + 1,), int
-        Regression that does not know the labels of each fold; the last one knows all.
+        Number of the regression without the labels of each fold; the last one has all labels.
     steps : list of tuple of ndarray
         For each grade but the highest: log odds to be above it, (n_draws, n_rows), by labels of
         other folds than a row's own; their change if a further fold is left out, (n_folds,
@@ -160,7 +160,7 @@ class LearnedLabels(NamedTuple):
             shift = 0.0 if without is None else np.where(own == other, 0.0, shifts[without])
             chance = log_odds + shift
             expit(chance, out=chance)
-            # If the other folds lack a grade, its probability keeps its earlier value.
+            # If all labels of the other folds agree, the chance is 0 or 1.
             n_above, n_seen = above[own, other], n_known[own, other]
             is_sure = (n_above == n_seen) | (n_above == 0)
             chance[:, is_sure] = n_above[is_sure] > 0
@@ -274,7 +274,7 @@ def _standardized(values):
 
 def _by_run(worth):
     """Scale the columns of runs to mean square 1; of many runs, return main directions."""
-    # Columns that are mostly 0 stay so, and have no mean of 0.
+    # Columns are not centred, so that they stay sparse.
     square = np.asarray(worth.power(2).mean(axis=0))
     scaled = worth @ sparse.diags_array(1 / np.sqrt(np.where(square > 0, square, 1.0)))
     if worth.shape[1] > _MOST_RUNS:

@@ -236,8 +236,8 @@ class LabelPredictor(BaseEstimator):
         if self.model == "pairs":
             # Drawing label sets fits the model again.
             self._drawn_from = estimator, vectors.matrix, labels, index.row_ids()
-        # Known labels stay. What the others get serves `fit_transform` and `sample`, which draws
-        # in an order that contents alone decide.
+        # Known labels stay. Predictions for other rows are kept for `fit_transform` and `sample`,
+        # in an order that depends on contents only.
         completed, rows = labels.copy(), np.flatnonzero(np.isnan(labels))
         chances = np.empty((0, len(self.classes_)))
         if len(rows):
@@ -554,8 +554,8 @@ def check_parameters(predictor):
         raise InputError("one_class='copy' is for model='per_query': leave it out.")
     if predictor.selector is not None and not isinstance(predictor.selector, QuerySelector):
         raise InputError(
-            "selector must be a strategy such as MaxRepSelector(), or None, which is the same, "
-            f"got {brief(predictor.selector)}."
+            "selector must be a strategy such as MaxRepSelector(), or None for this one, got "
+            f" {brief(predictor.selector)}."
         )
     estimator = predictor.estimator
     if estimator is None and is_of_pairs:
@@ -608,7 +608,7 @@ def _warn_of_minus_one(labels) -> None:
 
 
 def _warn_of_left(labels, index) -> None:
-    """Warn of queries some of whose rows have no label, neither a known nor a predicted one."""
+    """Warn of queries with rows that have neither a known nor a predicted label."""
     left = index.query_ids[np.unique(index.codes()[np.isnan(labels)])]
     if len(left):
         warn_user(

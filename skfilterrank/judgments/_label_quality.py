@@ -152,7 +152,7 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     labels = pd.concat(columns, axis=1).sort_index()
     if not (labels.notna().sum(axis=1) > 1).any():
         raise InputError(
-            "no document is judged by two assessors: they have such as "
+            "no document is judged by two assessors: they judged documents such as "
             f"{'; '.join(str(column.index[0]) for column in columns.values())}. Compare their ids."
         )
     is_relevant = labels.apply(lambda column: as_gains(column, gains)) > 0

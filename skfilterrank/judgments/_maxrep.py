@@ -33,7 +33,7 @@ from skfilterrank.judgments._similarity import (
 
 # Largest number of documents whose nearest neighbours decide the threshold.
 _MOST_ASKED = 1000
-# A warning needs so many documents, and a larger share that represent only themselves.
+# Warn if of at least so many documents a larger share represent only themselves.
 _FEW_DOCUMENTS, _MANY_ALONE = 20, 0.9
 # Contents are compared up to rounding at so many decimals of the largest number.
 _KEY_DECIMALS = 9
@@ -268,7 +268,7 @@ class MaxRepSelector(QuerySelector):
         return X
 
     def _usual_similarity(self, X, index):
-        """Return the similarity that a quarter of the documents have to another of their query."""
+        """Return the third quartile of the similarities to the most similar other document."""
         asked = np.zeros(index.n_rows, dtype=bool)
         asked[np.argsort(self._keys, kind="stable")[:_MOST_ASKED]] = True
         nearest = [np.empty(0)]
@@ -327,7 +327,7 @@ def _contents(X):
 
 
 def _random_keys(contents, seed):
-    """Return a random number for each of some bytes; equal ones have the same number."""
+    """Hash byte strings to random numbers by a seed."""
     key = str(seed).encode()
     digests = [blake2b(content, digest_size=8, key=key).digest() for content in contents]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)

@@ -24,7 +24,7 @@ _QUERY = "query"
 _MOST = 6.0
 # Saturation of a term's count, and share of the length normalisation, in BM25.
 _K1, _B = 1.2, 0.75
-# Mean label of the other queries, in parts of the largest, if there is no other query.
+# Mean label, as a share of the largest, that is used if there is no other query.
 _NO_BASE = 0.5
 _OF_SIMILAR = (
     "mean label of similar documents",
@@ -102,10 +102,10 @@ class PairFeatures(TransformerMixin, BaseEstimator):
       the query.
 
     Standardised columns are cut at 6 standard deviations; missing numbers become the mean. No
-    column of a row of `fit` depends on the row's own label, except through the common scale. What
-    the other labels of a query sum up to still tells the own one, if all sums are known: a linear
-    model cannot use that, but trees can, and rank unjudged documents worse for it. Time and memory
-    are linear in the number of queries; similarities are computed query by query.
+    column of a row of `fit` depends on the row's own label, except through the common scale. But
+    the sums of the other labels of a query reveal the own label to who knows all sums. Linear
+    models cannot use that; trees can, and then rank unjudged documents worse. Time and memory are
+    linear in the number of queries; similarities are computed query by query.
 
     Examples
     --------
@@ -349,7 +349,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         self.weight_ = np.array(weight)
 
     def _documents(self, parts) -> "_Documents":
-        """Return what similarities of documents are computed from."""
+        """Return the documents in the form in which similarities compare them."""
         if callable(self.similarity):
             return _Documents(parts.X, None, self.similarity)
         if parts.vectors is not None:
@@ -503,7 +503,7 @@ def _in_query(values, index: GroupIndex) -> np.ndarray:
 
 
 def _similar_columns(similarity, labels, own, base) -> np.ndarray:
-    """Return what the labels of a query's judged documents say of each of its documents.
+    """Return columns that describe documents by the labels of similar judged documents.
 
     Parameters
     ----------

@@ -58,9 +58,9 @@ class LevelModel(NamedTuple):
 
 
 class QueryModels(NamedTuple):
-    """Models of queries, None where rows without a label are left so.
+    """Models of queries; None for a query whose unjudged rows stay unjudged.
 
-    `curve` turns margins into chances; None where the classifiers have chances of their own.
+    `curve` turns margins into chances; None if the classifiers give chances themselves.
     """
 
     vectorizer: Any
@@ -94,7 +94,7 @@ class QueryModels(NamedTuple):
 
     @property
     def is_raw(self) -> bool:
-        """True if chances are those of margins, because too few rows could be held out."""
+        """True if chances are not calibrated, because too few rows could be held out."""
         return self.curve is expit
 
 
@@ -129,7 +129,7 @@ def fit_queries(predictor, estimator, documents, index: GroupIndex, labels):
 
 
 def _fit_query(estimator, X, labels, query) -> tuple[LevelModel, np.ndarray]:
-    """Fit the model of one query; return also held-out margins, and if rows are above a label."""
+    """Fit the model of one query; return it with held-out margins and their targets."""
     levels, is_above = levels_above(labels)
     classifiers, held_out = [], [np.empty((2, 0))]
     try:
@@ -166,7 +166,7 @@ class PairModel(NamedTuple):
 
     @property
     def is_raw(self) -> bool:
-        """False: chances are those of the classifier."""
+        """False, because the classifier gives chances itself."""
         return False
 
     def vectors(self, documents, index: GroupIndex) -> Vectors:

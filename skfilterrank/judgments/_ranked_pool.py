@@ -191,9 +191,9 @@ class RankedPool:
             raise InputError(
                 f"{what} holds {len(lost):,} of {len(index):,} documents outside the pool of the "
                 f"machine labels, such as document {brief(lost[0][1])} of query "
-                f"{brief(lost[0][0])}: a value of these documents alone cannot be told apart from "
-                "one of all. Give machine labels of them, or pass pool=, a table of all documents "
-                "that could have been drawn."
+                f"{brief(lost[0][0])}: a sample holds documents of the pool alone. Give machine "
+                "labels of them, or pass pool=, a table of all documents that could have been "
+                "drawn."
             )
         return rows
 
@@ -249,7 +249,7 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
 
 
 def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
-    """Return a mask of the documents that people judge of a query that is drawn whole.
+    """Return a mask of the documents to judge if a query is drawn whole.
 
     Where all measures are risks of first places, no other documents matter.
     """
@@ -264,7 +264,7 @@ def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
 
 
 def is_rate(measure) -> bool:
-    """Tell if a measure is a rate of which lower is better, and can be a risk."""
+    """Tell if a measure is a rate from 0 to 1, lower is better, which can be a risk."""
     return not measure.greater_is_better and measure.value_range == (0.0, 1.0)
 
 
@@ -317,7 +317,7 @@ def as_table(qrels, name):
     except (SkfilterrankError, ValueError, OSError) as error:
         text = str(error)
         if isinstance(error, SkfilterrankError) and text.startswith("qrels "):
-            # A QrelsIndex calls its argument so.
+            # QrelsIndex calls its argument qrels; the message names the caller's argument.
             error.args = (name + text.removeprefix("qrels"),)
         else:
             error.add_note(f"The error concerns {name}.")

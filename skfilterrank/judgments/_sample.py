@@ -26,8 +26,8 @@ from skfilterrank.judgments._selector import (
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 AIMS = ("differences", "values", "uniform")
-# Share of the mean over the runs in the size of a document, if the aim is differences of sums. The
-# divisor of a ratio is the same for all runs, so a ratio needs the whole mean.
+# Weight of the mean change over the runs in the size of a document, if the aim is differences of
+# sums, in which it cancels. A ratio's divisor is common to all runs, so a ratio needs all of it.
 _OF_MEAN = 0.2
 # Smallest size, as a share of the mean size, for sums and for ratios: it bounds the weight of a
 # document whose size was estimated too small.
@@ -74,8 +74,8 @@ def draw_sample(
         sample serves :meth:`CertifiedThreshold.fit`, and means over its queries estimate those
         over all.
     aim : {"differences", "values", "uniform"}, default="differences"
-        What the sample is best for: differences between runs, the value of each run by itself, or
-        nothing in particular: "uniform" makes all documents equally likely.
+        Purpose of the sample: differences between runs, or the value of each run. "uniform" makes
+        all documents equally likely.
     pool : qrels or data frame, default=None
         Queries and documents that count; labels are not read. None takes those of `machine_qrels`.
     judged : qrels, default=None
@@ -227,12 +227,12 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
     drawn = folding.order[sizes[folding.order] > 0]
     folds = folding.folds[drawn]
     members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
-    # Webster's rule: each fold gets its share, and never loses one as the number grows.
+    # Webster's rule gives each fold its share; no fold loses a document as the number grows.
     turns = [(np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300) for rows in members]
     by_turn = np.argsort(np.concatenate(turns), kind="stable")
     orders = [rows[elimination_order(sizes[rows], random_state)] for rows in members]
     order = np.concatenate(orders)[by_turn[:n_draw]]
-    # The first of each fold: without it, its documents could not be drawn.
+    # Every fold must have its first document, else its documents could not be drawn.
     firsts = np.cumsum([0, *map(len, members)])[:-1][[len(rows) > 0 for rows in members]]
     least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
     if n_draw < least:
@@ -248,8 +248,8 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
 
 
 def _sizes(pool, parsed, gains, aim):
-    """Compute the standard deviation of what each label changes, over runs and measures."""
-    grades, probabilities = _taken_for_granted(pool, gains, _levels(parsed, gains))
+    """Compute the standard deviation of the changes by each label, over runs and measures."""
+    grades, probabilities = _prior_probabilities(pool, gains, _levels(parsed, gains))
     total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     rows, least = np.arange(len(pool)), _LEAST
     for each in parsed.values():
@@ -272,8 +272,8 @@ def _sizes(pool, parsed, gains, aim):
         total += own / max(own.sum(), 1e-300)
     if not influential.any():
         raise InputError(
-            f"no label of the pool can change {', '.join(parsed)} of any run: do queries and "
-            "documents of runs and pool have one form?"
+            f"no label of the pool can change {', '.join(parsed)} of any run. Bring the ids of "
+            "queries and documents of runs and pool to one form."
         )
     sizes = np.sqrt(total)
     sizes = np.maximum(sizes, least * sizes[influential].mean())
@@ -292,7 +292,7 @@ def _levels(parsed, gains):
 
 
 def _with_caution(n):
-    """Return probabilities of n grades given each of the machine's, and given none.
+    """Return probabilities of people's n grades, for each grade of the machine and for none.
 
     All grades up to the next one are equally likely, and any grade has some chance.
     """
@@ -301,8 +301,8 @@ def _with_caution(n):
     return (1 - _OF_CHANCE) * given + _OF_CHANCE / n
 
 
-def _taken_for_granted(pool, gains, levels):
-    """Return grades, and their probabilities given the machine labels, before anybody judged."""
+def _prior_probabilities(pool, gains, levels):
+    """Return grades, and their probabilities given the machine labels, before people judge."""
     judged = list(pool.machine_gains(gains).values())
     usual = [] if isinstance(gains, Mapping) else [0.0, 1.0]
     labels = np.unique(np.concatenate([*judged, usual, levels]))

@@ -229,7 +229,7 @@ class QuerySelector(BaseEstimator):
         return np.flatnonzero(self._is_selected(budgets))
 
     def _is_selected(self, budgets) -> np.ndarray:
-        """Return a mask of the selected rows for each query's budget, or None."""
+        """Return a mask of the selected rows for the budgets of queries; None selects all."""
         if budgets is None:
             return np.ones(self._index.n_rows, dtype=bool)
         return self.ranking_ <= budgets[self._index.codes()]

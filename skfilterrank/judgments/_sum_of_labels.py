@@ -353,7 +353,7 @@ class Expansion:
         if not form.is_linear:
             shift = self.shift[rows, grades]
             changes += own[:, None] * self.total[:, codes].T + shift[:, None]
-            # Sum and scale have moved already where the label is known.
+            # If the label is known, sum and scale hold its change already.
             moved = more * own * self.n_moved[rows]
             changes -= self.effect[rows].toarray() * moved[:, None]
         return changes

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from count_docstrings import first_sentence, has_verb, of_package
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(importlib.util.find_spec("skfilterrank").origin).parent
@@ -20,10 +22,6 @@ FILES = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 DEFINITIONS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def first_sentence(text):
-    return re.split(r"(?<=[.:;])\s", " ".join(text.split()), maxsplit=1)[0]
 
 
 def is_plain(text):
@@ -76,3 +74,19 @@ def test_no_two_classes_have_one_name():
         name for text in FILES.values() for name in re.findall(r"(?m)^ *class (\w+)", text)
     )
     assert {name: count for name, count in counts.items() if count > 1} == {}
+
+
+# Measures are declared as functions and named by nouns. The list may only get shorter.
+NOUNS = Path(__file__).parents[1] / "support" / "docstrings_without_verb.txt"
+
+
+def test_docstrings_of_functions_begin_with_a_verb():
+    assert has_verb("Return the number of a list.")
+    assert has_verb("Number the lists.")
+    assert not has_verb("Number of a list.")
+    assert not has_verb("Mean over the lists.")
+    listed = NOUNS.read_text(encoding="utf-8").splitlines()
+    found = [sentence for rows in of_package(ROOT).values() for _, sentence in rows]
+    assert sorted(set(found) - set(listed)) == []
+    # What begins with a verb by now leaves the list.
+    assert sorted(set(listed) - set(found)) == []
