@@ -111,10 +111,6 @@ def evaluate_runs(
     precision: str = "double",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
-    n_items: int | None = N_ITEMS,
-    unjudged_label: float | str | None = "warn",
-    predicted: str = "warn",
-    own: str = "warn",
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -150,26 +146,19 @@ def evaluate_runs(
         "zero" treats an unjudged document as one of gain 0; "drop" removes it from the list first.
     undefined : float or "drop", default=0.0
         Value of a query for which a measure is undefined; "drop" gives NaN.
-    n_items : int or None, default=1_000_000
-        Size of the collection, for the measures that place documents which are not retrieved.
-        None takes the rows of each query, which differ from run to run: do not compare values of
-        different runs then.
-    unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
-        `gains`, a QrelsIndex, what `read_qrels` returned, and a measure of forbidden documents
-        alone, such as "any_forbidden@5", determine what labels below 0 mean.
-    predicted : {"warn", "use", "drop"}, default="warn"
-        Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
-        count, with a warning or without one; or their documents are not judged.
-    own : {"warn", "keep", "drop"}, default="warn"
-        Treatment of a document whose id is that of the query, as where questions are the documents
-        (duplicate questions, counter-arguments): "drop" leaves it out of runs and judgments.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
         1 shows a progress bar.
     **options
-        Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
+        ``unjudged_label=``, ``predicted=`` and ``own=`` say what the labels of a table or file
+        mean, as in :func:`skfilterrank.io.align`. A dict or callable as `gains`, a QrelsIndex, what
+        `read_qrels` returned, and a measure of forbidden documents alone, such as
+        "any_forbidden@5", determine what labels below 0 mean. ``n_items=`` is the size of the
+        collection, 1,000,000 by default, for the measures that place documents which are not
+        retrieved; None takes the rows of each query, which differ from run to run, so that values
+        of runs do not compare. Other options are those of single measures, as in
+        :func:`skfilterrank.metrics.evaluate`.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._base.checks import check_count, one_of
+from skfilterrank._base.checks import one_of
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._lists.additive import Additive, BlockFacts, Facts
 from skfilterrank._lists.lists import ListBlock
@@ -17,12 +17,14 @@ from skfilterrank.metrics._average_precision import sum_precision_score
 from skfilterrank.metrics._dcg import dcg_score, ideal_dcg
 from skfilterrank.metrics._random_rankings import (
     SimulatedRankings,
-    check_seed,
     ideal_list,
     mean_dcg,
     mean_sum_precision,
     tied_list,
 )
+
+# Number of random rankings of each pool, for measures without an exact mean over ties.
+_N_RANKINGS = 1000
 
 
 def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeasure:
@@ -48,15 +50,14 @@ def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeas
     return inner
 
 
-def _exact_bounds(block, inner, normalize, expectation):
+def _exact_bounds(block, inner, expectation):
     """Compute the value of a random and of the ideal ranking, for measures with an exact mean."""
     if inner.measure is dcg_score:
         return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
     if inner.measure is sum_precision_score:
         places = np.minimum(block.n_judged, block.depth(inner.k))
         perfect = np.minimum(places, block.n_relevant)
-        upper = np.where(perfect > 0, places, 0.0) if normalize == "k" else perfect
-        return mean_sum_precision(block, inner.k, method=expectation), upper
+        return mean_sum_precision(block, inner.k, method=expectation), perfect
     kernel = inner.measure.bind(inner.k, inner.options)
     return kernel(tied_list(block)), kernel(ideal_list(block))
 
@@ -67,8 +68,8 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
         return None
-    normalize, method = facts.option("normalize"), facts.option("expectation")
-    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, normalize, method))
+    method = facts.option("expectation")
+    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, method))
     make = _VARIANTS[facts.option("variant")]
 
     def finish(values, query):
@@ -120,9 +121,6 @@ def _ul_normalized(
     measure="dcg",
     variant: str = "v2",
     expectation: str = "exact",
-    normalize: str = "ideal",
-    n_samples: int = 1000,
-    random_state=0,
 ):
     """Any measure, normalised by the values of a perfect and of a random ranking.
 
@@ -144,15 +142,6 @@ def _ul_normalized(
         How the random ranking's sum of precisions is computed, see
         :func:`random_ranking_bound`. The two are the same for "dcg", and only "exact" is known
         for other measures.
-    normalize : {"ideal", "k"}, default="ideal"
-        Upper bound of the sum of precisions. "ideal" is the value of the perfect ranking,
-        ``min(k, Np)`` for Np relevant documents. "k" is the number of places, ``min(k, n)``: no
-        list reaches 1 where Np is smaller. Other measures accept only "ideal".
-    n_samples : int, default=1000
-        Number of random rankings drawn per query; only for measures without an exact mean over
-        ties.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the random rankings.
 
     See Also
     --------
@@ -173,11 +162,12 @@ def _ul_normalized(
     V1 lies in [0, 1], where a perfect ranking scores ``U / (U + R)``, below 1, and a random one
     ``R / (2 U)``; V2 lies in [-1, 1]. Sums end at ``min(k, n)`` for n judged documents. The paper
     normalises DCG with ``gains="exp2"`` and the sum of precisions, "sp". R is exact where the
-    measure has a mean over ties, and simulated where it has not (:func:`random_ranking_bound`).
+    measure has a mean over ties; where it has not, it is the mean of 1,000 random rankings, the
+    same in every call (:func:`random_ranking_bound`).
 
-    Section 3.2 there calls k the upper bound of the sum of precisions, but the values in its Table
-    15, on MQ2007, change with k as those of ``normalize="ideal"`` do. Its Table 5 has values of DCG
-    that are higher than equation 7 gives for lists of the same nDCG.
+    For the sum of precisions U is ``min(k, Np)`` with Np relevant documents. Section 3.2 there
+    says k, but the values in its Table 15, on MQ2007, change with k as this bound does. Its Table 5
+    has values of DCG that are higher than equation 7 gives for lists of the same nDCG.
 
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
     So is a measure that is negative for some list. V1 and V2 are not linear in A. Ties are averaged
@@ -229,8 +219,6 @@ def _ul_normalized(
     """
     inner = measure.with_cutoff(k)
     name = brief(inner.measure.name)
-    if inner.measure is not sum_precision_score and normalize == "k":
-        raise InputError(f"normalize='k' is the upper bound of measure='sp' alone, got {name}.")
     if inner.measure not in (sum_precision_score, dcg_score) and expectation == "paper":
         raise InputError(
             f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {name}."
@@ -246,12 +234,12 @@ def _ul_normalized(
     kernel = inner.measure.bind(inner.k, inner.options)
     achieved = kernel(block)
     if "average" in inner.measure.ties:
-        lower, upper = _exact_bounds(block, inner, normalize, expectation)
+        lower, upper = _exact_bounds(block, inner, expectation)
     elif variant == "upper":
         lower, upper = np.zeros(len(achieved)), kernel(ideal_list(block))
     else:
         upper = kernel(ideal_list(block))
-        rankings = SimulatedRankings(kernel, n_samples, random_state)
+        rankings = SimulatedRankings(kernel, _N_RANKINGS, seed=0)
         numbers = rankings.pool_numbers(block)
         lower = rankings.results[numbers, 0]
     for values in (achieved, lower):
@@ -280,9 +268,6 @@ ul_normalized_score = Measure(
         ),
         "variant": one_of(*_VARIANTS),
         "expectation": one_of("exact", "paper"),
-        "normalize": one_of("ideal", "k"),
-        "n_samples": partial(check_count, least=2),
-        "random_state": check_seed,
     },
 )
 
@@ -314,14 +299,7 @@ def _exact_moments(block, inner):
     return form.offset + mean * total, np.sqrt(variance)
 
 
-def _above_chance(
-    block: ListBlock,
-    k,
-    *,
-    measure="dcg",
-    n_samples: int = 1000,
-    random_state=0,
-):
+def _above_chance(block: ListBlock, k, *, measure="dcg"):
     """Above chance: a measure in standard deviations above random rankings of the same documents.
 
     It makes queries with different shares of relevant documents comparable, as
@@ -333,10 +311,6 @@ def _above_chance(
     measure : str, default="dcg"
         Any other name of the measure table for which higher is better, with a cut-off and options
         where wanted, such as "ap", "err@10" or "ndcg_f".
-    n_samples : int, default=1000
-        Number of random rankings drawn per query; only for measures without a closed form.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the random rankings.
 
     See Also
     --------
@@ -351,8 +325,8 @@ def _above_chance(
 
         R = mean(w) * sum(d),  sd^2 = sum((w - mean(w))^2) / (n - 1) * (sum(d^2) - sum(d)^2 / n)
 
-    where the sums of d end at ``min(k, n)``. For other measures rankings are drawn, which depend
-    on the seed and the gains of the query alone. A perfect ranking has no fixed value: the less
+    where the sums of d end at ``min(k, n)``. For other measures 1,000 rankings are drawn,
+    which depend on the gains of the query alone. A perfect ranking has no fixed value: the less
     likely a perfect ranking is, the higher its value.
 
     Filtered documents lower A alone, as random rankings hide nothing. Unjudged documents take
@@ -383,10 +357,10 @@ def _above_chance(
     achieved = kernel(block)
     found = _exact_moments(block, inner)
     if found is None:
-        rankings = SimulatedRankings(kernel, n_samples, random_state)
+        rankings = SimulatedRankings(kernel, _N_RANKINGS, seed=0)
         numbers = rankings.pool_numbers(block)
         mean, error = rankings.results[numbers].T
-        found = mean, error * np.sqrt(n_samples)
+        found = mean, error * np.sqrt(_N_RANKINGS)
     mean, deviation = found
     values = np.full(len(achieved), np.nan)
     varies = deviation > ROUNDING_OF_MEANS * np.maximum(np.abs(mean), np.abs(achieved))
@@ -403,7 +377,5 @@ above_chance_score = Measure(
         "measure": partial(
             _other_measure, outer="above_chance", reason="a value above chance would be a worse one"
         ),
-        "n_samples": partial(check_count, least=2),
-        "random_state": check_seed,
     },
 )

@@ -71,12 +71,10 @@ class TestSumPrecisionByHand:
     exact = 2 / 5 * (1 + (1 + 1 / 4) / 2 + (1 + 2 / 4) / 3)
     printed = 3 * (2 / 5) ** 2
 
-    @pytest.mark.parametrize("normalize", ["ideal", "k"])
     @pytest.mark.parametrize("expectation", ["exact", "paper"])
-    def test_both(self, normalize, expectation):
-        upper = {"ideal": 2, "k": 3}[normalize]
-        lower = {"exact": self.exact, "paper": self.printed}[expectation]
-        params = {"measure": "sp", "k": 3, "normalize": normalize, "expectation": expectation}
+    def test_both(self, expectation):
+        upper, lower = 2, {"exact": self.exact, "paper": self.printed}[expectation]
+        params = {"measure": "sp", "k": 3, "expectation": expectation}
         value = one_query(self.y_true, self.y_score, variant="v1", **params)
         assert value == pytest.approx(v1(self.achieved, lower, upper))
         value = one_query(self.y_true, self.y_score, variant="v2", **params)
@@ -89,15 +87,11 @@ pools = st.lists(st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0]), min_size=1, max_siz
 class TestByEnumeration:
     @pytest.mark.slow
     @pytest.mark.parametrize("variant", ["v1", "v2"])
-    @pytest.mark.parametrize("normalize", ["ideal", "k"])
     @given(pool=pools, k=st.integers(1, 7), shown=st.integers(0, 5))
-    def test_sum_precision(self, variant, normalize, pool, k, shown):
+    def test_sum_precision(self, variant, pool, k, shown):
         scores = [len(pool) - i if i < shown else NO for i in range(len(pool))]
-        value = one_query(
-            pool, scores, k=k, measure="sp", variant=variant, normalize=normalize, undefined="drop"
-        )
-        n_relevant = sum(gain > 0 for gain in pool)
-        upper = min(k, len(pool) if normalize == "k" else n_relevant) if n_relevant else 0
+        value = one_query(pool, scores, k=k, measure="sp", variant=variant, undefined="drop")
+        upper = min(k, sum(gain > 0 for gain in pool))
         lower = random_ranking(sum_precision_of, pool, k)
         expected = {"v1": v1, "v2": v2}[variant](sum_precision_of(pool[:shown], k), lower, upper)
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
@@ -114,7 +108,7 @@ class TestByEnumeration:
             return REFERENCE[name](Case(list(order), pool, k, list(order), len(pool)))
 
         orders = [value(order) for order in permutations(pool)]
-        params = {"measure": name, "k": k, "undefined": "drop", "n_samples": 2000}
+        params = {"measure": name, "k": k, "undefined": "drop"}
         params["ties"] = entry.ties[0]
         actual = one_query(pool, range(len(pool), 0, -1), **params)
         if None in orders or max(orders) - min(orders) < 1e-12:
@@ -196,14 +190,7 @@ class TestBadInput:
             ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off"),
             ({"variant": "V1"}, "variant must be one of 'v1', 'v2', 'upper', got 'V1'"),
             ({"expectation": "printed"}, "expectation must be one of 'exact', 'paper'"),
-            ({"normalize": "n"}, "normalize must be one of 'ideal', 'k'"),
-            (
-                {"normalize": "k"},
-                "normalize='k' is the upper bound of measure='sp' alone",
-            ),
             ({"measure": "ndcg", "expectation": "paper"}, "expectation='paper' is a formula for"),
-            ({"n_samples": 1}, "n_samples must be a whole number from 2 up"),
-            ({"random_state": -1}, "random_state must be a whole number from 0 up"),
         ],
     )
     def test_message(self, params, message):
@@ -239,8 +226,8 @@ class TestByName:
             ("ul_normalized(measure=sp,variant=v1)@4", {"measure": "sp", "variant": "v1", "k": 4}),
             ("ul_normalized(measure=ndcg@3)", {"measure": "ndcg", "k": 3}),
             (
-                "ul_normalized(measure=sp, expectation=paper, normalize=k)@10",
-                {"measure": "sp", "expectation": "paper", "normalize": "k", "k": 10},
+                "ul_normalized(measure=sp, expectation=paper)@10",
+                {"measure": "sp", "expectation": "paper", "k": 10},
             ),
         ],
     )
@@ -260,7 +247,7 @@ class TestSimulatedBounds:
 
     def test_close_to_the_exact_bound(self, monkeypatch):
         labels, scores = [3, 2, 1, 0, 0, 1], [4, 1, 5, 3, 6, 2]
-        params = {"measure": "ndcg", "k": 3, "ties": "worst", "n_samples": 5000}
+        params = {"measure": "ndcg", "k": 3, "ties": "worst"}
         exact = one_query(labels, scores, **params)
         calls = []
         drawn = SimulatedRankings.pool_numbers
@@ -273,12 +260,10 @@ class TestSimulatedBounds:
         try:
             simulated = one_query(labels, scores, **params)
             again = one_query(labels, scores, **params)
-            other = one_query(labels, scores, **params, random_state=1)
         finally:
             object.__setattr__(MEASURES["ndcg"], "ties", MEASURES["dcg"].ties)
-        assert len(calls) == 3
-        assert simulated == again != other
-        assert simulated == pytest.approx(exact, abs=0.03)
+        assert len(calls) == 2
+        assert simulated == again == pytest.approx(exact, abs=0.05)
 
     def test_pools_that_are_equal_are_drawn_once(self):
         """0.0 and -0.0 are one gain."""
@@ -322,22 +307,19 @@ CUTOFFS = (5, 10, 15, 20, 30)
 def test_sum_precision_on_real_queries(mq2007):
     """Every row of Table 15 falls to k = 10 in V1 and then rises, and rises in V2.
 
-    That is what the perfect ranking's value as upper bound gives. With k, as section 3.2 says,
-    V1 falls all the way.
+    That is what the perfect ranking's value as upper bound gives, and not k, as section 3.2 says.
     """
     params = {"measure": "sp", "expectation": "paper"}
     v1_steps = np.diff(over_cutoffs(ul_normalized_score, mq2007, variant="v1", **params))
     v2_steps = np.diff(over_cutoffs(ul_normalized_score, mq2007, variant="v2", **params))
     assert np.sign(v1_steps).tolist() == [-1, 1, 1, 1]
     assert (v2_steps > 0).all()
-    by_k = over_cutoffs(ul_normalized_score, mq2007, variant="v1", normalize="k", **params)
-    assert (np.diff(by_k) < 0).all()
 
 
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "metric_lexirecall"])
 def test_measures_that_do_not_average_take_their_own_rule(name):
     y_true, y_score, groups = [1, 0, 1, 0, 0], [2, 2, 1, 1, 0], [0] * 5
-    how = {"groups": groups, "measure": name, "n_samples": 50}
+    how = {"groups": groups, "measure": name}
     expected = ul_normalized_score(y_true, y_score, ties="worst", **how)
     assert ul_normalized_score(y_true, y_score, **how) == expected
     assert ul_normalized_score(y_true, y_score, ties="best", **how) > expected

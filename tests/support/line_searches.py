@@ -49,7 +49,7 @@ NOT_NEGATIVE = [
     "ul_normalized(variant=v1)@3",
     "ul_normalized(measure=ap)",
     "ul_normalized(measure=sp)@2",
-    "ul_normalized(measure=sp,normalize=k,expectation=paper,variant=v1)@2",
+    "ul_normalized(measure=sp,expectation=paper,variant=v1)@2",
     "ul_normalized(measure=rr)",
     "ul_normalized(measure=ndcg)@2",
 ]

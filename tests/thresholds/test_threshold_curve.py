@@ -152,10 +152,9 @@ OPTIONS = [
     "ul_normalized(measure=ndcg_f)",
     "ul_normalized(measure=ndcg,variant=v1)",
     "ul_normalized(measure=rbp@2,variant=v1)",
-    "ul_normalized(measure=sp,variant=v1,normalize=k)",
+    "ul_normalized(measure=sp,variant=v1)",
     "ul_normalized(measure=err)",
     "ul_normalized(expectation=paper)",
-    "ul_normalized(measure=lexirecall,n_samples=3)",
 ]
 
 MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "mean"]
