@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import delayed
+from scipy.stats import rankdata
 
 from skfilterrank._base.words import collecting_warnings, in_parallel, progress_bar, repeat_warnings
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
@@ -14,7 +15,8 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.positions import (
     PreferenceMatrix,
     RelevantPositions,
-    preference_matrix,
+    comparable,
+    positions_of_systems,
     relevant_positions,
 )
 from skfilterrank._lists.run_doubts import (
@@ -31,6 +33,8 @@ from skfilterrank.metrics import Evaluation, evaluate, evaluate_run
 
 # Options that say how the labels of a table or file are read.
 _OF_QRELS = ("unjudged_label", "predicted", "own")
+# Name and kind of the mean recall-paired preference to all other systems.
+_PAIRED, _OF_PAIRS = "rpp", "paired"
 
 
 def score_systems(
@@ -59,7 +63,7 @@ def score_systems(
         The runs, as :func:`skfilterrank.io.read_runs` takes them. Queries of a run that are
         not in the judgments are left out.
     measures : str or list of str
-        Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
+        Names of measures such as "ap", "ndcg_f@20" or "lexirecall", and "rpp", see Notes.
     missing : {"raise", "drop", "empty"} or float, default="raise"
         Treatment of a query that is not in some run, or for which the measure is undefined (with
         ``undefined="drop"``). "raise" is an error. "drop" leaves the query out for all runs.
@@ -96,6 +100,17 @@ def score_systems(
     --------
     score_predictions : Do the same for arrays of scores.
 
+    Notes
+    -----
+    "rpp" is the recall-paired preference [1]_ as a value of a system: the mean of
+    :func:`skfilterrank.metrics.recall_paired_preference` to each of the other systems, from -1 to
+    1. Queries without relevant documents are left out. It needs at least two systems, and depends
+    on which they are.
+
+    References
+    ----------
+    .. [1] Diaz and Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
+
     Examples
     --------
     >>> import pandas as pd
@@ -113,7 +128,7 @@ def score_systems(
     bad     0.0
     Name: lexirecall(scale=preference), dtype: float64
     """
-    wanted = _compared(measures)
+    wanted, kinds = _compared(measures)
     named = named_runs(runs)
     precision = options.pop("precision", "double")
     reading = {name: options.pop(name) for name in _OF_QRELS if name in options}
@@ -129,7 +144,7 @@ def score_systems(
         # A joblib process that is used again may have another working directory, so relative paths
         # are made absolute.
         delayed(collecting_warnings(_score_run))(
-            name, *for_any_process(run), index, precision, wanted, params
+            name, *for_any_process(run), index, precision, wanted, kinds, params
         )
         for name, run in named.items()
     )
@@ -147,15 +162,24 @@ def score_systems(
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_queries=()) for name, each in results.items()}
-    return {text: _scores_of(text, parsed, results, missing) for text, parsed in wanted.items()}
+    return {text: _scores_of(text, wanted, kinds, results, missing) for text in wanted | kinds}
 
 
 def _compared(measures):
-    """Parse the measures; raise for a measure whose values have no mean or sum over queries."""
-    wanted = parse_measures(measures)
+    """Parse the measures, and return them with the kind of each that compares all systems.
+
+    Raises for a measure whose values have no mean or sum over queries.
+    """
+    given = list(measures) if isinstance(measures, list | tuple) else [measures]
+    others = [each for each in given if not (isinstance(each, str) and each == _PAIRED)]
+    is_paired = len(others) < len(given)
+    if is_paired:
+        measures = others
+    wanted = parse_measures(measures) if others or not is_paired else {}
     for parsed in wanted.values():
         parsed.for_means("systems are compared", takes=("mean", "sum"))
-    return wanted
+    kinds = {text: kind for text, parsed in wanted.items() if (kind := _kind(parsed)) is not None}
+    return wanted, kinds | ({_PAIRED: _OF_PAIRS} if is_paired else {})
 
 
 def score_predictions(
@@ -181,7 +205,8 @@ def score_predictions(
     y_scores : dict of str to array-like of shape (n_rows,)
         Scores by the name of each system; higher is better, -inf hides a document.
     measures : str or list of str
-        Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
+        Names of measures such as "ap", "ndcg_f@20" or "lexirecall", and "rpp", as in
+        :func:`score_systems`.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     gains, ties, unjudged, undefined, **options
@@ -223,9 +248,8 @@ def score_predictions(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{'an empty dict' if isinstance(y_scores, Mapping) else type(y_scores).__name__}."
         )
-    wanted = _compared(measures)
-    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-    kinds = {text: _kind(parsed) for text, parsed in wanted.items() if text not in valued}
+    wanted, kinds = _compared(measures)
+    valued = {text: parsed for text, parsed in wanted.items() if text not in kinds}
     params = {"gains": gains, "unjudged": unjudged}
     of_values = params | {"ties": ties, "undefined": undefined} | options
     if ties is not None:
@@ -237,19 +261,19 @@ def score_predictions(
         except ValueError as error:
             error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise
-    preferences = {
-        text: preference_matrix(y_true, y_scores, kind=kind, groups=groups, **params)
-        for text, kind in kinds.items()
-    }
+    positions = {}
+    if kinds:
+        positions = positions_of_systems(
+            y_true, y_scores, groups=groups, **({"ties": "worst"} | params)
+        )
     warn_of_forbidden(valued.values(), y_true, gains)
     table = pd.concat(tables, names=["run"]) if valued else pd.DataFrame()
-    scores = {}
-    for text in wanted:
-        if text in valued:
-            scores[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
-        else:
-            scores[text] = SystemScores.from_preferences(preferences[text])
-    return scores
+    return {
+        text: SystemScores.of(table[text], missing=missing, name="y_scores")
+        if text in valued
+        else _preferences_of(kinds[text], positions)
+        for text in wanted | kinds
+    }
 
 
 class _RunScores(NamedTuple):
@@ -261,7 +285,7 @@ class _RunScores(NamedTuple):
     doubts: RunDoubts
 
 
-def _score_run(name, path, run, index, precision, wanted, params):
+def _score_run(name, path, run, index, precision, wanted, kinds, params):
     """Measure one run; an error names the run."""
     ties, gains, unjudged = (params[each] for each in ("ties", "gains", "unjudged"))
     with errors_of(name, path, run):
@@ -269,15 +293,14 @@ def _score_run(name, path, run, index, precision, wanted, params):
         if index is not None:
             aligned = index.align(run, precision=precision, ties=ties)
             misled = misled_measure(wanted, index.labels, gains, unjudged)
-        valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+        valued = {text: parsed for text, parsed in wanted.items() if text not in kinds}
         values = evaluate_run(None, aligned, valued, **params) if valued else None
         positions = None
-        if len(valued) < len(wanted):
+        if kinds:
             if aligned.draws is not None:
-                preferences = [text for text in wanted if text not in valued]
                 raise InputError(
                     "qrels holds drawn label sets (column 'draw'), over which preferences cannot "
-                    f"be averaged: take another measure than {brief_list(preferences)}."
+                    f"be averaged: take another measure than {brief_list(list(kinds))}."
                 )
             positions = relevant_positions(
                 aligned.y_true,
@@ -292,13 +315,14 @@ def _score_run(name, path, run, index, precision, wanted, params):
         return _RunScores(values, positions, aligned.missing_queries, doubts)
 
 
-def _scores_of(text, parsed, results, missing):
+def _scores_of(text, wanted, kinds, results, missing):
     """Make SystemScores of all runs by one measure; queries that a run lacks are missing."""
-    kind, exact = _kind(parsed), None
-    if kind is not None:
+    exact = None
+    if text in kinds:
         positions = {name: each.positions for name, each in results.items()}
-        exact = SystemScores.from_preferences(PreferenceMatrix.from_positions(positions, kind=kind))
-    if exact is None:
+        exact = _preferences_of(kinds[text], positions)
+        table = exact.to_frame().copy()
+    else:
         evaluations = {name: each.values for name, each in results.items()}
         if any(each.per_draw is not None for each in evaluations.values()):
             draws, condensed = Evaluation.of_runs(evaluations).sets_by_run(text)
@@ -307,8 +331,6 @@ def _scores_of(text, parsed, results, missing):
                 draws.loc[queries.isin(each.missing_queries), name] = np.nan
             return SystemScores.of_draws(draws, condensed, text, missing=missing)
         table = pd.DataFrame({run: each.per_query[text] for run, each in evaluations.items()}).T
-    else:
-        table = exact.to_frame().copy()
     table.index = list(map(str, results))
     for name, each in results.items():
         if each.missing_queries:
@@ -316,10 +338,31 @@ def _scores_of(text, parsed, results, missing):
     return SystemScores(
         table,
         measure=text,
-        greater_is_better=parsed.measure.greater_is_better,
-        is_preference=exact is not None,
+        greater_is_better=text not in wanted or wanted[text].measure.greater_is_better,
+        is_preference=exact is not None and exact.is_preference,
         missing=missing,
         dropped_queries=() if exact is None else exact.dropped_queries,
+    )
+
+
+def _preferences_of(kind, positions) -> SystemScores:
+    """Make SystemScores from positions: exact preferences, or means of paired ones."""
+    # Orders the systems, and checks that all have the same relevant documents.
+    matrix = PreferenceMatrix.from_positions(
+        positions, kind="recall" if kind == _OF_PAIRS else kind
+    )
+    scores = SystemScores.from_preferences(matrix)
+    if kind != _OF_PAIRS:
+        return scores
+    some, decided = next(iter(positions.values())), matrix.n_relevant > 0
+    # For each recall level, the number of systems behind less the number ahead.
+    ranks = rankdata(np.stack(comparable(list(positions.values()))), axis=0)
+    ahead = len(ranks) + 1 - 2 * ranks
+    query = np.repeat(np.arange(len(some)), some.n_relevant)
+    sums = np.array([np.bincount(query, row, minlength=len(some)) for row in ahead])
+    n_comparisons = some.n_relevant[decided] * (len(ranks) - 1)
+    return scores.with_values(
+        sums[:, decided] / n_comparisons, measure=_PAIRED, is_preference=False
     )
 
 

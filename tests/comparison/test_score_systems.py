@@ -1,16 +1,22 @@
 """Values of runs and of predictions for every query."""
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE, run
 from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
+    compare_systems,
+    order_systems,
     score_predictions,
     score_systems,
 )
-from skfilterrank.metrics import evaluate, evaluate_runs
+from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import evaluate, evaluate_runs, recall_paired_preference
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings(
@@ -25,7 +31,7 @@ class TestScoreSystems:
         found = score_systems(QRELS, RUNS, measures)
         assert list(found) == measures
         for name, scores in found.items():
-            table = expected[name].unstack(sort=False)
+            table = expected[name].unstack(sort=False)  # noqa: PD010
             np.testing.assert_array_equal(scores.values, table.to_numpy())
             assert scores.measure == name
         assert not found["recall_error"].greater_is_better
@@ -49,7 +55,8 @@ class TestScoreSystems:
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
             (scores,) = score_systems(QRELS, RUNS, name).values()
             assert not scores.is_preference
-            expected = evaluate_runs(QRELS, RUNS, name).per_query[name].unstack(sort=False)
+            expected = evaluate_runs(QRELS, RUNS, name).per_query[name]
+            expected = expected.unstack(sort=False)  # noqa: PD010
             np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
     @pytest.mark.slow
@@ -123,3 +130,44 @@ def test_preferences_of_one_system():
     preferences = preference_matrix([1, 0], {"a": [2, 1]}, groups=["q"] * 2)
     with pytest.raises(ValueError, match="at least 2 systems"):
         SystemScores.from_preferences(preferences)
+
+
+def paired_by_hand(positions):
+    """Return runs of one query whose relevant documents "r1", "r2" stand at these places."""
+    runs = {}
+    for name, at in positions.items():
+        docnos = [f"x{place}" for place in range(1, 5)]
+        for place, docno in zip(at, ("r1", "r2")):
+            docnos[place - 1] = docno
+        runs[name] = pd.DataFrame({"qid": "1", "docno": docnos, "score": [4, 3, 2, 1]})
+    return runs
+
+
+def test_recall_paired_preferences_by_hand():
+    # a finds them at 1 and 4, b at 2 and 3, c at 1 and 2, d one of them at 1.
+    runs = paired_by_hand({"a": (1, 4), "b": (2, 3), "c": (1, 2), "d": (1,)})
+    docnos = ["r1", "r2", "x1", "x2", "x3", "x4"]
+    qrels = pd.DataFrame({"qid": "1", "docno": docnos, "label": [1, 1, 0, 0, 0, 0]})
+    nothing = pd.DataFrame({"qid": "2", "docno": ["x1"], "label": [0]})
+    runs = {name: pd.concat([run, run.assign(qid="2")]) for name, run in runs.items()}
+    scores = score_systems(pd.concat([qrels, nothing]), runs, ["ap", "rpp"], missing="empty")["rpp"]
+    # First item: a, c and d are ahead of b. Last item: c before b before a before d.
+    expected = {"a": (1 - 1) / 6, "b": (-3 + 1) / 6, "c": (1 + 3) / 6, "d": (1 - 3) / 6}
+    assert scores.means.to_dict() == pytest.approx(expected)
+    assert scores.dropped_queries == ("2",)
+    assert not scores.is_preference
+    assert order_systems(scores, n_resamples=0).systems[0] == "c"
+    with pytest.raises(InputError, match="at least 2 systems"):
+        score_systems(qrels, {"a": runs["a"]}, "rpp", missing="empty")
+
+
+def test_recall_paired_preferences_of_predictions_are_those_of_pairs():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 2, 60), np.repeat([1, 2, 3], 20)
+    systems = {name: rng.permutation(60) for name in "abc"}
+    found = score_predictions(y, systems, ["rpp", "ap"], groups=groups)["rpp"]
+    pair = partial(recall_paired_preference, y, groups=groups)
+    for name in "abc":
+        others = [pair(systems[name], systems[other]) for other in "abc" if other != name]
+        np.testing.assert_allclose(found.to_frame().loc[name], np.mean(others, axis=0), atol=1e-12)
+    assert compare_systems(found).test == "t"
