@@ -147,7 +147,7 @@ def check_not_other(value, content, name):
     if other := _looks(content, _OTHER_PATTERNS):
         usual = LAYOUTS[value][-1]
         what = f"lines of a {usual.kind} ({usual.columns}) were expected{other}."
-        raise FileFormatError(what, name, 1)
+        raise FileFormatError(what, name, _first_number(content))
 
 
 def layout_of(value, content, name) -> Layout:
@@ -166,12 +166,18 @@ def layout_of(value, content, name) -> Layout:
     )
     if words.endswith(f"({(RUN if value == 'label' else QRELS).columns})"):
         words += f": {ORDER.rstrip('.')}"
+        words += "; a folder of runs must hold nothing else" if value == "score" else ""
     raise FileFormatError(
         f"{width} column{'s' * (width != 1)} where a {usual.kind} has {len(usual.names)} "
         f"({usual.columns}){words}.",
         name,
-        content.count(b"\n", 0, first_line(content).start(1)) + 1,
+        _first_number(content),
     )
+
+
+def _first_number(content):
+    """Return the line number of the first line that is neither blank nor a comment."""
+    return content.count(b"\n", 0, first_line(content).start(1)) + 1
 
 
 def form_of(content, roles=(ROLES["qid"], ROLES["docno"])):

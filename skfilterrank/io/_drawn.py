@@ -6,7 +6,8 @@ import pandas as pd
 from skfilterrank._base.results import counted
 from skfilterrank._lists.gains import is_sample
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io._pairs import DocumentPairs, pair_keys
+from skfilterrank.io._pairs import DocumentPairs
+from skfilterrank.io._repeats import pair_keys
 
 
 def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
@@ -71,14 +72,8 @@ def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
     labels = np.empty((n_draws, len(first)))
     labels[:, pairs[~is_drawn]] = rows.values[~is_drawn]
     labels[draws, pairs[is_drawn]] = rows.values[is_drawn]
-    return rows._replace(
-        codes=rows.codes[first],
-        docnos=rows.docnos.take(first),
-        values=np.where(is_common, labels[0], np.nan),
-        probabilities=None,
-        judges=rows.judges and rows.judges._replace(codes=rows.judges.codes[first]),
-        draws=rows.draws[first],
-    ), labels
+    values = np.where(is_common, labels[0], np.nan)
+    return rows.take(first)._replace(values=values, probabilities=None), labels
 
 
 def _numbered(rows):

@@ -23,7 +23,7 @@ from skfilterrank._base.checks import (
 from skfilterrank._base.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank._files.columns import ROLES, find_column, has_labels, scores_are_labels
 from skfilterrank._files.kinds import MS_MARCO_RUN, ORDER, PRELS, QRELS, RUN
-from skfilterrank._files.tokens import Tokens, id_tokens, mix
+from skfilterrank._files.tokens import Tokens, id_tokens
 from skfilterrank.exceptions import (
     DataWarning,
     FileFormatError,
@@ -32,6 +32,7 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
+from skfilterrank.io._repeats import check_no_repeats, without_repeats
 
 # Largest number of bytes of an id.
 _MOST_BYTES = 1 << 16
@@ -94,8 +95,11 @@ class Judges(NamedTuple):
         return {name: number for number, name in pairs if number}
 
 
-def judges_of(content) -> Judges | None:
-    """Return the judges of a table or of lines; None if nothing names a judge."""
+def judges_of(content, subtopic=None) -> Judges | None:
+    """Return the judges of a table or of lines; None if nothing names a judge.
+
+    With `subtopic`, the second column of lines holds subtopics.
+    """
     if content.has("judged_by"):
         codes, names = content.words("judged_by")
         if wrong := [name for name in names if not isinstance(name, str) or not name]:
@@ -103,7 +107,7 @@ def judges_of(content) -> Judges | None:
                 f"column 'judged_by' of {content.name} must hold {brief(PEOPLE)} or the name of "
                 f"the machine that gave the label, got {brief(wrong[0])}."
             )
-    elif content.has("iteration"):
+    elif content.has("iteration") and subtopic is None:
         codes, words = content.words("iteration")
         names = [_judge_of_iteration(word) for word in words]
         is_odd = len(words) > 1 and not (isinstance(content, Table) or _NO_ITERATION & {*words})
@@ -112,7 +116,8 @@ def judges_of(content) -> Judges | None:
                 0,
                 f"{brief(words[0])} in its second column, which has more different words than the "
                 "third",
-                f"; write {QRELS.columns}, with the iteration 0 where there is none.",
+                f"; write {QRELS.columns}, with the iteration 0 where there is none, or pass "
+                "subtopic='max' for diversity judgments.",
             )
         if set(names) == {PEOPLE}:
             return None
@@ -156,6 +161,17 @@ class DocumentPairs(NamedTuple):
     probabilities: np.ndarray | None = None
     judges: Judges | None = None
     draws: np.ndarray | None = None
+
+    def take(self, rows) -> "DocumentPairs":
+        """Return some of the rows, by their positions."""
+        return self._replace(
+            codes=self.codes[rows],
+            docnos=self.docnos.take(rows),
+            values=self.values[rows],
+            probabilities=None if self.probabilities is None else self.probabilities[rows],
+            judges=self.judges and self.judges._replace(codes=self.judges.codes[rows]),
+            draws=None if self.draws is None else self.draws[rows],
+        )
 
 
 class Table:
@@ -268,10 +284,11 @@ class Table:
         return as_floats(numbers, shown)
 
 
-def qrels_rows_of(content, gains=None) -> DocumentPairs:
+def qrels_rows_of(content, gains=None, duplicates="raise", subtopic=None) -> DocumentPairs:
     """Read judgments from a table or from lines.
 
     A label of NaN in a table means unjudged. `gains` converts labels to gains; None reads numbers.
+    The others are parameters of `read_qrels`.
     """
     is_table = isinstance(content, Table)
     if is_table:
@@ -296,13 +313,21 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
                 "rename the column to 'label'."
             )
             _check(content, labels, ~(labels % 1 > 0), "the score", advice)
-    rows = pair_rows(content, labels, _draws_of(content))._replace(judges=judges_of(content))
+    judges = judges_of(content, subtopic)
+    rows = _rows_of(content, labels)._replace(draws=_draws_of(content), judges=judges)
+    rows = rows._replace(probabilities=_probabilities_of(content, rows))
+    return without_repeats(content, rows, duplicates, subtopic)
+
+
+def _probabilities_of(content, rows) -> np.ndarray | None:
+    """Read the inclusion probabilities of judgments; None if there are none."""
     if not content.has("inclusion_probability"):
-        return rows
+        return None
+    is_table, labels = isinstance(content, Table), rows.values
     probabilities = content.numbers("inclusion_probability", "the inclusion probability")
     if is_table and np.isnan(probabilities).all():
         # A table of documents that a strategy chose has no probabilities.
-        return rows
+        return None
     if not is_table and rows.docnos.take([0]).tolist()[0] in _NO_ITERATION:
         words = content.words("docno")[1]
         if set(words) <= _NO_ITERATION:
@@ -315,7 +340,7 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
     is_inside = np.isnan(labels) | ((probabilities > 0) & (probabilities <= 1))
     advice = " for a label; it must be above 0 and at most 1."
     _check(content, probabilities, is_inside, "the inclusion probability", advice)
-    return rows._replace(probabilities=probabilities)
+    return probabilities
 
 
 def _draws_of(content) -> np.ndarray | None:
@@ -331,7 +356,7 @@ def _draws_of(content) -> np.ndarray | None:
 
 def run_rows_of(content) -> DocumentPairs:
     """Read a run from a table or from lines, with its name if all rows have the same name."""
-    rows = pair_rows(content, scores_of(content))
+    rows = pair_rows(content)
     if not len(rows.values):
         warn_user(
             f"{content.name} holds no document, so it is read as a run that shows nothing for any "
@@ -437,58 +462,19 @@ def _hidden(table, scores) -> np.ndarray:
     return is_0 & (not counts_from_0)
 
 
-def pair_rows(content, values, draws=None) -> DocumentPairs:
-    """Make DocumentPairs of a table or of lines with given labels or scores.
+def pair_rows(content) -> DocumentPairs:
+    """Read a run from a table or from lines; raise if a query holds a document twice."""
+    rows = _rows_of(content, scores_of(content))
+    check_no_repeats(content, rows)
+    return rows
 
-    Raises if an id is too long, or if a query holds a document twice (in the same draw).
-    """
+
+def _rows_of(content, values) -> DocumentPairs:
+    """Make DocumentPairs with given labels or scores; raise if an id is too long."""
     queries, docnos = content.ids("qid"), content.ids("docno")
     for tokens in (queries, docnos):
         if (longest := tokens.lengths.max(initial=0)) > _MOST_BYTES:
             row = int(tokens.lengths.argmax())
             content.fail(row, f"an id of {longest:,} bytes", f"; at most {_MOST_BYTES:,} are read.")
     codes, queries = queries.factorize()
-    lists = codes if draws is None else codes + len(queries) * (draws + 1)
-    repeated = find_repeated(lists, docnos, pair_keys(lists, docnos))
-    if repeated is not None:
-        row, before = repeated
-        docno, query = brief(docnos.take([row]).tolist()[0]), brief(queries[codes[row]])
-        line = before if content.line_of is None else content.line_of(before)
-        where = "row" if content.line_of is None else "line"
-        first = "" if line is None else f" (first in {where} {line})"
-        content.fail(
-            row, f"document {docno} twice in query {query}", f"{first}; keep one of the two."
-        )
-    return DocumentPairs(queries, codes, docnos, values, draws=draws)
-
-
-def pair_keys(codes, docnos, salt=0):
-    """Hash each pair of query and document to 64 bits.
-
-    Equal hashes of different pairs are very rare, but callers must allow for them.
-    """
-    return mix(docnos.hashes(salt), codes.astype(np.uint64))
-
-
-def are_distinct(keys):
-    """Return True if no number occurs twice."""
-    keys = np.sort(keys)
-    return not (keys[1:] == keys[:-1]).any()
-
-
-def find_repeated(codes, docnos, keys):
-    """Find the first pair of query and document that repeats an earlier row.
-
-    Returns its row and the earlier row, or None if no pair repeats. `keys` are the hashes of the
-    pairs.
-    """
-    if are_distinct(keys):
-        return None
-    rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
-    pairs = pd.DataFrame({"query": codes[rows], "docno": docnos.take(rows).tolist()})
-    again = pairs.duplicated().to_numpy()
-    if not again.any():
-        return None
-    row = int(again.argmax())
-    before = int((pairs == pairs.iloc[row]).all(axis=1).to_numpy().argmax())
-    return int(rows[row]), int(rows[before])
+    return DocumentPairs(queries, codes, docnos, values)

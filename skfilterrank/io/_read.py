@@ -40,6 +40,7 @@ from skfilterrank.io._pairs import (
     run_rows_of,
     scores_of,
 )
+from skfilterrank.io._repeats import WAYS
 
 # Choices of the parameter `predicted`.
 _WAYS = ("warn", "use", "drop")
@@ -59,6 +60,8 @@ def read_qrels(
     predicted: str = "warn",
     gains: dict | None = None,
     columns: dict[str, str] | None = None,
+    duplicates: str = "raise",
+    subtopic: str | None = None,
 ) -> pd.DataFrame:
     r"""Read judgments, in TREC format (``qid iteration docno label``) or any other form.
 
@@ -86,6 +89,12 @@ def read_qrels(
     columns : dict or None, default=None
         Names of columns in a table by our names, such as ``{"qid": "question", "label": "grade"}``.
         None looks for the known names, see Notes.
+    duplicates : {"raise", "max", "first"}, default="raise"
+        Treatment of a document that a query holds twice: "max" takes the highest label, and "first"
+        the first one. "raise" is an error, but the same line twice counts once, with a warning.
+    subtopic : None or "max", default=None
+        Use of diversity judgments (``qid subtopic docno label``), in which a document has a label
+        for each subtopic: "max" takes the highest one. None is an error if a document has several.
 
     Returns
     -------
@@ -111,8 +120,8 @@ def read_qrels(
     Warns
     -----
     DataWarning
-        If there are labels below 0 and `unjudged_label` is "warn", or labels of machines and
-        `predicted` is "warn".
+        If there are labels below 0 and `unjudged_label` is "warn", labels of machines and
+        `predicted` is "warn", or the same line twice.
 
     See Also
     --------
@@ -178,6 +187,7 @@ def read_qrels(
         # Gains define the meaning of every label, so no warning about labels below 0 is needed.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
+    said |= {"duplicates": duplicates, "subtopic": subtopic}
     rows = qrels_rows(source, "source", gains=gains, columns=columns, may_have_draws=True, **said)
     return mark_as_said(_qrels_frame(rows))
 
@@ -190,6 +200,8 @@ def qrels_rows(
     predicted="warn",
     gains=None,
     columns=None,
+    duplicates="raise",
+    subtopic=None,
     may_have_draws=False,
 ) -> DocumentPairs:
     """Read judgments in any form; the parameters are those of `read_qrels`.
@@ -199,8 +211,11 @@ def qrels_rows(
     """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
+    check_choice(duplicates, "duplicates", WAYS)
+    if subtopic not in (None, "max"):
+        raise InputError(f"subtopic must be None or 'max', got {brief(subtopic)}.")
     content = _opened(source, "label", argument, columns)
-    rows = qrels_rows_of(content, gains)
+    rows = qrels_rows_of(content, gains, duplicates, subtopic)
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
     return settled(rows, source, unjudged_label, predicted, content.name)

@@ -17,7 +17,6 @@ from skfilterrank.io._pairs import (
     iterations_of,
     pair_rows,
     qrels_rows_of,
-    scores_of,
 )
 
 _DEFAULT_NAME = "skfilterrank"
@@ -116,7 +115,7 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     if frame is None:
         frame = _frame_of_columns(run, docnos, y_score)
     table = Table(frame, "run")
-    rows = pair_rows(table, scores_of(table))
+    rows = pair_rows(table)
     y_score = rows.values
     of_rows = table.column("run") if name is None and table.has("run") else None
     name_codes, names = _run_names(of_rows, _DEFAULT_NAME if name is None else name, len(y_score))

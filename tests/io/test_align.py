@@ -20,7 +20,7 @@ from skfilterrank.io import (
     write_run,
 )
 from skfilterrank.io import _align as align_module
-from skfilterrank.io import _pairs as pairs
+from skfilterrank.io import _repeats as repeats
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = [
@@ -142,9 +142,9 @@ def few_keys(monkeypatch):
         mask = np.uint64(7) if salt < 3 << 32 else np.uint64(2**64 - 1)
         return pair_keys(codes, docnos, salt) & mask
 
-    pair_keys = pairs.pair_keys
+    pair_keys = repeats.pair_keys
     monkeypatch.setattr(align_module, "pair_keys", keys)
-    monkeypatch.setattr(pairs, "pair_keys", keys)
+    monkeypatch.setattr(repeats, "pair_keys", keys)
 
 
 def test_keys_that_coincide(few_keys):

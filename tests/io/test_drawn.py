@@ -66,7 +66,7 @@ def test_other_judgments_have_no_sets():
         (ROWS[:5], "document 'c' of query '2' has a drawn label in 1 of 2 draws"),
         ([*ROWS, ("2", "c", 1, "people", None)], "'c' of query '2' has a drawn label, and one"),
         ([*ROWS[:5], ("2", "c", None, "drawn", 0)], "'c' of query '2' has no label in draw 0"),
-        ([*ROWS, ROWS[1]], "document 'b' twice in query '1'"),
+        ([*ROWS, (*ROWS[1][:2], 7, *ROWS[1][3:])], "document 'b' twice in query '1'"),
         ([*ROWS, ("2", "d", 1, "drawn", -1)], "the draw -1.0"),
         ([*ROWS[:1]], "at least two drawn label sets, .* got 0 draws"),
     ],

@@ -90,7 +90,7 @@ BAD_RUNS = [
         "\n\n" + QRELS,
         3,
         r"4 columns where a run has 6 .*; the file seems to be judgments \(qid iteration docno "
-        r"label\): judgments come first, then runs, as in evaluate_runs\(qrels, runs, measures\).",
+        r"label\): judgments come first, .* a folder of runs must hold nothing else",
     ),
     ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 1, "7 columns"),  # 12 words, at the wrong places
     ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
@@ -356,7 +356,7 @@ def test_probabilities_are_carried_along():
             "the columns of a sample are qid docno label method inclusion_probability; ids",
         ),
         ("10 d1 inf 1 1\n", "1: the line holds the label inf; labels must be finite"),
-        ("10 d1 2 1 1\n10 d1 2 1 1\n", "d1"),
+        ("10 d1 2 1 1\n10 d1 2 1 0.5\n", "2: .* 'd1' twice in query '10' .*; keep one of the two"),
     ],
 )
 def test_bad_files(text, message):
