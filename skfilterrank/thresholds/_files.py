@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from operator import index
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from skfilterrank.thresholds._certificate import (
 from skfilterrank.thresholds._comparability import ScoreComparability
 from skfilterrank.thresholds._cuts import Caps, known_cuts
 from skfilterrank.thresholds._drift import Calibration
-from skfilterrank.thresholds._judged_scores import written_names
 from skfilterrank.thresholds._risks import read_risks
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
@@ -125,21 +123,15 @@ def threshold_to_json(threshold: SavedAsJson) -> dict:
 def threshold_from_json(content) -> SavedAsJson:
     """Make a fitted threshold from JSON."""
     parameters = {
-        name: _READ.get(name, _parameter)(value) for name, value in content["parameters"].items()
+        name: _READ.get(name, _number)(value) for name, value in content["parameters"].items()
     }
     threshold = _class_of(content["class"])(**parameters)
     threshold.check_parameters()
-    fitted = {
-        f"{name}_": _FITTED[name](value)
-        for name, value in content["fitted"].items()
-        if name != "cut"
-    }
-    vars(threshold).update(fitted)
-    cut = dict(content["fitted"]["cut"])
-    kind = known_cuts()[cut.pop("name")]
-    threshold.cut_ = kind.restored(cut, parse_measure(fitted["measure_"]))
-    if others := threshold.cut_.state().keys() ^ cut.keys():
-        raise InputError(f"cut must have the fields that it writes; others are {brief(others)}.")
+    fitted, parsed = content["fitted"], parse_measure(content["fitted"]["measure"])
+    cut = fitted.pop("cut")
+    found = {f"{name}_": _FITTED.get(name, _number)(value) for name, value in fitted.items()}
+    vars(threshold).update(found)
+    threshold.cut_ = known_cuts()[cut.pop("name")].restored(cut, parsed)
     return threshold
 
 
@@ -194,46 +186,34 @@ def _risks(risks, name):
     return [[risk.name, risk.max_risk] for risk in read_risks(risks)]
 
 
-def _parameter(value):
-    """Make a parameter from JSON, which has texts for numbers that are not finite."""
+def _columns(columns, name):
+    """Return names of columns as JSON holds them."""
+    return columns if columns is None else [states.label(each, name) for each in columns]
+
+
+def _number(value):
+    """Return a field of JSON, which has texts for numbers that are not finite."""
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
-_WRITE = {"measure": _measure, "risks": _risks, "gains": states.gains_to_json}
-_WRITE["columns"] = lambda value, name: None if value is None else written_names(value)
+def _numbers(fields):
+    """Return fields of JSON by name."""
+    return {name: _number(value) for name, value in fields.items()}
+
+
+_WRITE = {"measure": _measure, "risks": _risks, "columns": _columns, "gains": states.gains_to_json}
 _READ = {"gains": states.gains_from_json, "risks": dict}
 
 
 # Fitted attributes to JSON, and back.
 
 
-def _level(value):
-    """Return a level, which is a number."""
-    if np.isnan(level := float(value)):
-        raise InputError("level must be a number, got NaN.")
-    return level
-
-
-def _comparability_from_json(state):
-    """Make a `ScoreComparability` from JSON."""
-    return ScoreComparability(**_with_floats(state, "ratio", "lower", "upper", "spread"))
-
-
 def _certificate_from_json(state):
     """Make a certificate that assumes unseen queries, since the source of the scores is unknown."""
-    risks = {each["risk"]: RiskBound(**_with_floats(each, *_LIMITS)) for each in state["risks"]}
-    conditions = tuple(
-        Condition(each["name"], _parameter(each["value"]), each["sentence"])
-        for each in state["conditions"]
-    )
-    state = _with_floats(state, "threshold", "value")
-    state |= {"risks": risks, "conditions": conditions}
-    return RiskCertificate(**state).with_conditions(UNSEEN)
-
-
-def _with_floats(state, *names):
-    """Return a state whose named fields are floats."""
-    return state | {name: float(state[name]) for name in names}
+    risks = {each["risk"]: RiskBound(**_numbers(each)) for each in state.pop("risks")}
+    conditions = tuple(Condition(**_numbers(each)) for each in state.pop("conditions"))
+    found = RiskCertificate(risks, conditions=conditions, **_numbers(state))
+    return found.with_conditions(UNSEEN)
 
 
 def _calibration_from_json(state):
@@ -249,7 +229,6 @@ def _held_out_from_json(rows):
     return pd.DataFrame(numbers, index=pd.Index(names, name="answer"))
 
 
-_LIMITS = ("lower", "upper", "lower_bound")
 # Attributes that files of all thresholds hold, and that files of some do.
 _OF_ALL = ("measure", "level", "threshold", "fitted_with_groups", "caps", "cut")
 _OF_SOME = (
@@ -262,17 +241,11 @@ _OF_SOME = (
     "certificate",
 )
 _FITTED: dict[str, Callable] = {
-    "measure": str,
-    "level": _level,
-    "threshold": lambda value: None if value is None else float(value),
-    "fitted_with_groups": bool,
-    "caps": lambda value: Caps(*(None if each is None else index(each) for each in value)),
-    "best_score": float,
+    "caps": lambda value: Caps(*value),
     "held_out": _held_out_from_json,
-    "n_unjudged": int,
     "list_sizes": array,
     "calibration": _calibration_from_json,
-    "comparability": _comparability_from_json,
+    "comparability": lambda value: ScoreComparability(**_numbers(value)),
     "certificate": _certificate_from_json,
 }
 _TO_JSON: dict[str, Callable] = {

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
@@ -368,11 +367,6 @@ def number_clusters(clusters, index) -> np.ndarray:
             f"clusters has several clusters for query {brief(query)}: give each query one cluster."
         )
     return first
-
-
-def written_names(columns) -> list:
-    """Return names of columns as JSON holds them: whole numbers or texts."""
-    return [int(each) if isinstance(each, Integral) else str(each) for each in columns]
 
 
 def name_unit(clusters) -> str | None:

@@ -58,10 +58,6 @@ class ByList(Cut):
     def learn(self, judged, parsed):
         """Learn from features of lists; return out-of-fold keys."""
         self.parsed = parsed
-
-        def tell(place):
-            print(f"LearnedThreshold: fold {place + 1}", flush=True)
-
         self.learner, chances = ListLearner.fitted(
             judged.scores,
             judged.gains,
@@ -71,7 +67,7 @@ class ByList(Cut):
             estimator=self.estimator,
             rng=check_random_state(self.random_state),
             n_jobs=self.n_jobs,
-            tell=tell if self.verbose else None,
+            verbose=self.verbose,
         )
         self.columns = self.learner.columns
         return self._keys_of(chances, judged.scores, judged.index)

@@ -9,11 +9,11 @@ from joblib import delayed
 from sklearn.base import clone
 
 from skfilterrank._base.words import in_parallel
-from skfilterrank._files.states import array
+from skfilterrank._files.states import array, label
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._expected import levels_of
-from skfilterrank.thresholds._judged_scores import unit_of, written_names
+from skfilterrank.thresholds._judged_scores import unit_of
 from skfilterrank.thresholds._list_models import (
     Curves,
     Linear,
@@ -103,6 +103,8 @@ def _of_block(scores):
 
 # Names of the models in the default mixture, and the maker of each.
 _MIXTURE: dict[str, Any] = {"trees": Trees, "linear": Linear, "score": Curves}
+# Models that JSON can hold, by name.
+_SAVED: dict[str, Any] = {kind.__name__: kind for kind in (*_MIXTURE.values(), Shares)}
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class ListLearner:
 
     @classmethod
     def fitted(
-        cls, scores, gains, index, folds, *, columns, estimator, rng, n_jobs=None, tell=None
+        cls, scores, gains, index, folds, *, columns, estimator, rng, n_jobs, verbose
     ) -> tuple["ListLearner", np.ndarray]:
         """Fit the models; return the learner, and chances of rows by models of other folds.
 
@@ -149,10 +151,8 @@ class ListLearner:
             Classifier to use in place of the mixture.
         rng : RandomState
             Source of seeds.
-        n_jobs : int or None, default=None
-            Number of folds that are fitted in parallel.
-        tell : callable or None, default=None
-            Called with the number of each fold.
+        n_jobs, verbose : int or None
+            As in :class:`LearnedThreshold`.
 
         Returns
         -------
@@ -180,8 +180,8 @@ class ListLearner:
             ]
 
         def of_fold(place, train, test):
-            if tell is not None:
-                tell(place)
+            if verbose:
+                print(f"LearnedThreshold: fold {place + 1}", flush=True)
             test = test[listed_rows[test]]
             members = members_of(train, seeds[place + 1]) if len(test) else []
             return test, [model.predict(features[test]) for model in members]
@@ -217,28 +217,30 @@ class ListLearner:
         return chances[0] if len(chances) == 1 else mixture(chances, self.shares.values())
 
     def state(self) -> dict:
-        """Return the numbers of the models by name."""
-        state = {"gains": self.gains, "columns": written_names(self.columns)}
-        state |= {"shares": self.shares} | ({} if self.unit == 1.0 else {"unit": self.unit})
-        names = {model: name for name, model in _MIXTURE.items()} | {Shares: "constant"}
+        """Return the numbers of the models."""
         for member in self.members:
-            if type(member) not in names:
+            if type(member).__name__ not in _SAVED:
                 raise InputError(
                     "LearnedThreshold has learned with an estimator of its own, which JSON cannot "
                     "hold: save it with joblib.dump."
                 )
-            state[names[type(member)]] = member.state()
-        return state
+        members = [[type(member).__name__, *member] for member in self.members]
+        columns = [label(each, "scores has the column") for each in self.columns]
+        return vars(self) | {"members": members, "columns": columns}
 
     @classmethod
     def restored(cls, state) -> "ListLearner":
         """Make the learner from its numbers."""
-        if "constant" in state:
-            members = [Shares.restored(state["constant"])] * len(_MIXTURE)
-        else:
-            members = [model.restored(state[name]) for name, model in _MIXTURE.items()]
-        unit = state.get("unit", 1.0)
-        return cls(array(state["gains"]), state["columns"], unit, members, state["shares"])
+        members = [
+            _SAVED[name]._make(_whole_or_float(np.array(each)) for each in numbers)
+            for name, *numbers in state["members"]
+        ]
+        return cls(**state | {"members": members, "gains": array(state["gains"])})
+
+
+def _whole_or_float(found):
+    """Return numbers of nodes as they are, and other numbers as float64."""
+    return found if found.dtype.kind == "i" else found.astype(np.float64)
 
 
 def _features(scores, index, columns):

@@ -12,9 +12,7 @@ from skfilterrank._base.probabilities import (
     levels_above,
     reaching,
 )
-from skfilterrank._files.states import array
 from skfilterrank._lists.scoring import mean_and_error
-from skfilterrank.exceptions import InputError
 
 _ROUNDS = 60
 _TREES = {
@@ -110,21 +108,6 @@ class Trees(NamedTuple):
         chances = 1.0 / (1.0 + np.exp(-scores))
         return np.concatenate([1.0 - chances, chances])
 
-    def state(self) -> dict:
-        """Return the numbers of the nodes by name."""
-        return self._asdict()
-
-    @classmethod
-    def restored(cls, state) -> "Trees":
-        """Make the models from their numbers."""
-        whole = {name: np.array(each, dtype=np.intp) for name, each in state.items()}
-        found = cls(**whole | {"numbers": array(state["numbers"])})
-        own = np.arange(len(found.numbers))
-        if ((found.left < own) | (found.right < own)).any():
-            # Rows would be led round for ever.
-            raise InputError("trees must lead on to later nodes.")
-        return found
-
 
 def _nodes_of(tree, first):
     """Read features, numbers and next nodes of a tree of LightGBM whose first node is `first`."""
@@ -188,44 +171,26 @@ class Linear(NamedTuple):
         terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
         return _softmax(self.weights @ terms.T + self.constants[:, None])
 
-    def state(self) -> dict:
-        """Return the numbers of the regression by name."""
-        return self._asdict()
 
-    @classmethod
-    def restored(cls, state) -> "Linear":
-        """Make the regression from its numbers."""
-        return cls(**{name: array(each) for name, each in state.items()})
-
-
-class Curves(NamedTuple):
+class Curves(tuple):
     """Isotonic curves of the score, one for each class but the lowest.
 
-    Attributes
-    ----------
-    curves : tuple of (scores, probabilities)
-        P(class >= level), linear between the scores and constant beyond them.
+    An entry is an array of shape (2, n_nodes): scores, and P(class >= level) there, linear between
+    the scores and constant beyond them.
     """
 
-    curves: tuple
+    __slots__ = ()
+    # As of a NamedTuple, which the other models are.
+    _make = classmethod(tuple.__new__)
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Curves":
         """Fit isotonic regressions of the score, the first of the features."""
-        return cls(tuple(fit_curves(features[:, 0], levels_above(kinds)[1])))
+        return cls(map(np.array, fit_curves(features[:, 0], levels_above(kinds)[1])))
 
     def predict(self, features) -> np.ndarray:
         """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        return chances_of_levels(reaching(self.curves, features[:, 0]))
-
-    def state(self) -> tuple:
-        """Return the nodes and values of each curve."""
-        return self.curves
-
-    @classmethod
-    def restored(cls, state) -> "Curves":
-        """Make the curves from their numbers."""
-        return cls(tuple((array(nodes), array(values)) for nodes, values in state))
+        return chances_of_levels(reaching(self, features[:, 0]))
 
 
 class Own(NamedTuple):
@@ -235,12 +200,9 @@ class Own(NamedTuple):
     ----------
     estimator : estimator
         The classifier.
-    n_kinds : int
-        Number of classes; the classifier may have seen only some of them.
     """
 
     estimator: Any
-    n_kinds: int
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seed, n_lists, estimator) -> "Own":
@@ -248,14 +210,11 @@ class Own(NamedTuple):
         own = clone(estimator)
         if own.get_params().get("random_state", 0) is None:
             own.set_params(random_state=int(seed))
-        return cls(own.fit(features, kinds), n_kinds)
+        return cls(own.fit(features, kinds))
 
     def predict(self, features) -> np.ndarray:
         """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        result = np.zeros((self.n_kinds, len(features)))
-        seen = np.asarray(self.estimator.classes_, dtype=np.intp)
-        result[seen] = self.estimator.predict_proba(features).T
-        return result
+        return self.estimator.predict_proba(features).T
 
 
 class Shares(NamedTuple):
@@ -272,15 +231,6 @@ class Shares(NamedTuple):
     def predict(self, features) -> np.ndarray:
         """Return the shares for each row; shape (n_kinds, n_rows)."""
         return np.repeat(self.shares[:, None], len(features), axis=1)
-
-    def state(self) -> np.ndarray:
-        """Return the shares."""
-        return self.shares
-
-    @classmethod
-    def restored(cls, state) -> "Shares":
-        """Make the shares from their numbers."""
-        return cls(array(state))
 
 
 def fit_member(make, features, kinds, n_kinds, seed, n_lists):
