@@ -113,11 +113,11 @@ def _nodes_of(tree, first):
     """Read features, numbers and next nodes of a tree of LightGBM whose first node is `first`."""
     fields = dict(line.split("=", 1) for line in tree.splitlines() if "=" in line)
     features, left, right = (
-        np.array(fields[name].split(), dtype=np.intp)
+        np.fromstring(fields[name], dtype=np.intp, sep=" ")
         for name in ("split_feature", "left_child", "right_child")
     )
     thresholds, leaves = (
-        np.array(fields[name].split(), dtype=np.float64) for name in ("threshold", "leaf_value")
+        np.fromstring(fields[name], sep=" ") for name in ("threshold", "leaf_value")
     )
     own = first + len(features) + np.arange(len(leaves))
     # LightGBM numbers leaves from -1 downwards.
