@@ -55,6 +55,8 @@ def by_machines(n_labels: int) -> Condition:
     )
 
 
+# Facts that the page asks for.
+_ASKED = {"Dates": "not stated", "Segment": "not stated: all queries together"}
 # Number of digits of a digest.
 _N_DIGITS = 12
 _LEARN_THEN_TEST = (
@@ -133,18 +135,12 @@ class RiskBound(Result):
         """Describe the risk in words."""
         return rate_in_words(self.risk, self.k, self.among)
 
-    @property
-    def is_own_bound(self) -> bool:
-        """True if the bound is the observed mean, which the bets rule out."""
-        is_same = np.isclose(self.observed, self.upper_bound, rtol=1e-9, atol=0)
-        return bool(is_same and 0 < self.observed < 1)
-
     def figures(self) -> tuple[str, str]:
         """Return the observed mean and its upper bound, with digits enough to tell them apart."""
         pair = self.observed, self.upper_bound
         for digits in range(4, 9):
             observed, bound = (f"{each:.{digits}f}" for each in pair)
-            if observed != bound or self.is_own_bound or self.observed == self.upper_bound:
+            if observed != bound or np.isclose(*pair, rtol=1e-9, atol=0):
                 break
         return observed, bound
 
@@ -234,8 +230,8 @@ class RiskCertificate(Result):
             File to write; an older file is replaced once the new one is whole. None returns the
             page.
         notes : dict of str to str or None, default=None
-            More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. If no name
-            begins with "Dates" or "Segment", the page says "not stated".
+            More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. Without
+            "Dates" and "Segment", the page says that they are not stated.
 
         Returns
         -------
@@ -374,8 +370,7 @@ def make_certificate(
     to_judge: pd.DataFrame,
     *,
     max_shown: int | None,
-    shown: np.ndarray | None = None,
-    shows_more: bool = False,
+    shown: np.ndarray,
     is_chosen: bool = True,
     rule: str | None = None,
     n_apart: int = 0,
@@ -384,61 +379,61 @@ def make_certificate(
 
     `to_judge` is the table of :func:`find_unjudged`, and `shown` a mask of the rows that are shown.
     """
-    (threshold, value), n_queries = found, lists.index.n_queries
-    n_labels, n_units = int(np.count_nonzero(~np.isnan(lists.gains))), len(units.numbers()[0])
-    data = f"The data are {counted(n_queries, 'query')} with {counted(n_labels, 'label')}."
+    threshold, value = found
     share, low, high = units.share_answered(threshold, confidence_level)
-    answered = (
-        f"Something is shown for {100 * share:.1f} % of the queries ({100 * low:.1f} to "
-        f"{100 * high:.1f} %)."
-    )
+    facts = {
+        "n_queries": lists.index.n_queries,
+        "n_labels": int(np.count_nonzero(~np.isnan(lists.gains))),
+        "n_units": units.n_units,
+        "unit": units.name,
+        "share_answered": share,
+        "share_answered_lower": low,
+        "share_answered_upper": high,
+        "share_hidden": 1.0 - float(shown.mean()),
+        "max_shown": max_shown,
+        "rule": rule,
+        "n_apart": n_apart,
+        "n_left_out": max(each.n_left_out for each in risks.values()),
+        "n_unjudged": len(to_judge),
+    }
+    n_queries, n_labels = counted(facts["n_queries"], "query"), counted(facts["n_labels"], "label")
+    said = {
+        "n_queries": f"The data are {n_queries} with {n_labels}.",
+        "share_answered": f"Something is shown for {100 * share:.1f} % of the queries "
+        f"({100 * low:.1f} to {100 * high:.1f} %).",
+        "share_hidden": f"{100 * facts['share_hidden']:.3g} % of the documents are hidden.",
+        "rule": f"{rule_in_words(rule, threshold)}.",
+    }
     if not share:
-        answered = (
+        said["share_answered"] = (
             "Nothing is shown for any of these queries, so that the certificate is empty: raise a "
             "level, or give more queries or a better model."
         )
-    once = length = left_out = unjudged = hiding = apart = own = ""
     if units.name is not None:
-        number = counted(n_units, units.name)
-        once = f"Each {units.name} counts once, with the mean of its queries ({number})."
-    hidden = np.nan if shown is None else 1.0 - float(shown.mean())
-    if shown is not None:
-        hiding = f"{100 * hidden:.3g} % of the documents are hidden."
+        number = counted(units.n_units, units.name)
+        said["n_units"] = f"Each {units.name} counts once, with the mean of its queries ({number})."
     if max_shown is not None:
-        covered = counted(max_shown, "document")
-        length = f"The certificate covers lists that show at most {covered}."
-        if shows_more:
-            length = f"More may be shown, and the certificate covers the first {covered} alone."
+        covered, n_shown = counted(max_shown, "document"), np.bincount(lists.index.codes(), shown)
+        said["max_shown"] = f"The certificate covers lists that show at most {covered}."
+        if n_shown.max() > max_shown:
+            said["max_shown"] = (
+                f"More may be shown, and the certificate covers the first {covered} alone."
+            )
     if n_apart:
-        apart = f"The curves of the rule were learned from {counted(n_apart, 'other query')}."
-    if of_bets := ", ".join(name for name, each in risks.items() if each.is_own_bound):
-        own = (
-            f"Of {of_bets} the bets ruled out the observed mean itself before all queries were "
-            "counted, so that it is stated as the upper bound, too."
+        others = counted(n_apart, "other query")
+        said["n_apart"] = f"The curves of the rule were learned from {others}."
+    if facts["n_left_out"]:
+        said["n_left_out"] = (
+            f"{said_left_out(facts['n_left_out'], facts['n_queries'])}, since no document is "
+            "judged that could tell the loss: the others must be like a random draw of all."
         )
-    if n_left_out := max(each.n_left_out for each in risks.values()):
-        left_out = (
-            f"{said_left_out(n_left_out, n_queries)}, since no document is judged that could tell "
-            "the loss: the others must be like a random draw of all."
+    if len(to_judge):
+        documents = counted(len(to_judge), "document")
+        said["n_unjudged"] = (
+            f"Unjudged, and counted as not forbidden: {documents} that could change a risk."
         )
-    if n_unjudged := len(to_judge):
-        documents = counted(n_unjudged, "document")
-        unjudged = f"Unjudged, and counted as not forbidden: {documents} that could change a risk."
     conditions = (
-        Condition("n_queries", n_queries, data),
-        Condition("n_labels", n_labels),
-        Condition("n_units", n_units, once),
-        Condition("unit", units.name),
-        Condition("share_answered", share, answered),
-        Condition("share_answered_lower", low),
-        Condition("share_answered_upper", high),
-        Condition("share_hidden", hidden, hiding),
-        Condition("max_shown", max_shown, length),
-        Condition("rule", rule, f"{rule_in_words(rule, threshold)}."),
-        Condition("n_apart", n_apart, apart),
-        Condition("own_bounds", of_bets, own),
-        Condition("n_left_out", n_left_out, left_out),
-        Condition("n_unjudged", n_unjudged, unjudged),
+        *(Condition(name, each, said.get(name, "")) for name, each in facts.items()),
         *USUAL,
     )
     rows = {str(name): column.to_numpy() for name, column in to_judge.items()}
@@ -478,12 +473,20 @@ def _card_of(certificate, path, notes) -> str | None:
     from skfilterrank._base import VERSION
     from skfilterrank._files.pages import render_page
 
+    notes = {} if notes is None else notes
+    if not isinstance(notes, Mapping) or not all(
+        isinstance(each, str) for pair in notes.items() for each in pair
+    ):
+        raise InputError(
+            "notes must be a dict of texts by their names, such as {'Dates': 'May 2026'}, got "
+            f"{brief(notes)}."
+        )
     page = render_page(
         "skfilterrank.thresholds",
         "card.html",
         {
             "it": certificate,
-            "notes": _with_what_is_asked(notes),
+            "notes": _ASKED | notes,
             "method": f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}",
             "version": VERSION,
             "today": datetime.now(UTC).date().isoformat(),
@@ -494,25 +497,3 @@ def _card_of(certificate, path, notes) -> str | None:
     with open_for_writing(path) as write:
         write(page)
     return None
-
-
-def _with_what_is_asked(notes) -> dict[str, str]:
-    """Return the notes; dates and segment are "not stated" unless the notes name them."""
-    notes = {} if notes is None else notes
-    if not isinstance(notes, Mapping) or not all(
-        isinstance(each, str) for pair in notes.items() for each in pair
-    ):
-        raise InputError(
-            "notes must be a dict of texts by their names, such as {'Dates': 'May 2026'}, got "
-            f"{brief(notes)}."
-        )
-    given = [name.casefold() for name in notes]
-    asked = {
-        name: text
-        for name, text in {
-            "Dates": "not stated",
-            "Segment": "not stated: all queries together",
-        }.items()
-        if not any(each.startswith(name[:4].casefold()) for each in given)
-    }
-    return {**notes, **asked}

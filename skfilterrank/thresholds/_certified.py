@@ -245,14 +245,6 @@ class CertifiedThreshold(RuledThreshold):
         self._read_risks()
         check_share(self.confidence_level, "confidence_level")
 
-    def check_weights(self, query_weight, *, n_more: int = 0) -> None:
-        """Raise for query weights, since each query counts once."""
-        if query_weight is not None:
-            raise InputError(
-                "query_weight is not possible with CertifiedThreshold, which counts each query "
-                "once: use TunedThreshold, or leave query_weight out."
-            )
-
     def _read_risks(self):
         return read_risks(self.risks, self.among)
 
@@ -279,8 +271,7 @@ class CertifiedThreshold(RuledThreshold):
         levels, given = lists.scores, {}
         if not cut.is_score:
             levels, given = found.keys, {"keys": found.keys, "most": most}
-        clusters = None if judged.unit is None else judged.clusters
-        units = Units.of(judged.index, levels, clusters, judged.unit)
+        units = Units.of(judged.index, levels, judged.clusters, judged.unit)
         counted = CountedQueries.with_labels(lists, levels, units.answer_at)
         risks = self._read_risks()
         every = [risk.steps(lists, counts=counted.of(risk), **given) for risk in risks]

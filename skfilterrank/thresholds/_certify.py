@@ -239,15 +239,6 @@ class AnsweredTest(RiskTest):
         )
 
 
-def make_test(risk, steps: Steps, units: Units, confidence, **given) -> RiskTest:
-    """Make the test of a risk: over all units, or from the first answered ones on.
-
-    The parameters are those of :class:`RiskTest`.
-    """
-    kind = AnsweredTest if risk.answered and not steps.is_upward else RiskTest
-    return kind(risk, steps, units, confidence, **given)
-
-
 def _count_passed(steps, bound):
     """Count the steps before the first failed test; steps at equal scores are tested together.
 
@@ -354,7 +345,7 @@ def risk_certificate(
     lists = lists.replace(index=index)
     numbers, unit = number_clusters(clusters, given), name_unit(clusters)
     numbers = clusters_by_content(numbers, given, *content)[order]
-    units = Units.of(index, lists.scores, None if unit is None else numbers, unit)
+    units = Units.of(index, lists.scores, numbers, unit)
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}
     for risk in risks:
@@ -398,15 +389,11 @@ def risk_certificate(
     warn_of_copies(lists, numbers)
     below = np.nextafter(float(threshold), -np.inf)
     to_judge = find_unjudged(lists, risks, above=below, names=names)
-    shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
-    n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
-    covered = most_shown(risks)
     return make_certificate(
         *(results, units, lists, confidence_level, (float(threshold), np.nan), to_judge),
-        max_shown=covered,
-        shows_more=covered is not None and bool(n_shown.max() > covered),
+        max_shown=most_shown(risks),
         is_chosen=False,
-        shown=shown,
+        shown=(lists.scores >= threshold) & (lists.scores > -np.inf),
     )
 
 
@@ -440,9 +427,15 @@ def make_tests(
     if n_tests > 1:
         confidence = 1.0 - (1.0 - confidence_level) / n_tests
         sure += f" over {n_tests} tests together"
-    return [
-        make_test(risk, steps, units, confidence, sure=sure, most=most, counted=counted)
+    given = {"sure": sure, "most": most, "counted": counted}
+    # A risk among answered queries begins at the first answers, unless everything is shown there.
+    kinds = (
+        AnsweredTest if risk.answered and not steps.is_upward else RiskTest
         for risk, steps in zip(risks, every)
+    )
+    return [
+        kind(risk, steps, units, confidence, **given)
+        for kind, risk, steps in zip(kinds, risks, every)
     ]
 
 

@@ -301,7 +301,7 @@ class RiskMonitor:
         is_seen = ~is_answered & any(risk.reads == "shown" for risk in risks)
         is_seen |= np.any([counted.of(risk) for risk in risks], axis=0)
         units, names = self._units_of(clusters, lists, is_seen)
-        _, unit_of = units.numbers()
+        _, unit_of = np.unique(units.clusters, return_inverse=True)
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, unit_of[codes], np.arange(len(codes)))
         news = []

@@ -179,22 +179,22 @@ class Units:
     answer_at : ndarray of shape (n_queries,)
         Highest level of the path at which any document of the query is shown; -inf if none is ever
         shown.
-    clusters : ndarray of shape (n_queries,), int, or None
-        Number of the cluster of each query; None where each query is a unit.
+    clusters : ndarray of shape (n_queries,), int
+        Number of the unit of each query.
     name : str or None
-        Name of a cluster, such as "user".
+        Name of a cluster, such as "user"; None where each query is a unit.
     """
 
     answer_at: np.ndarray
-    clusters: np.ndarray | None = None
+    clusters: np.ndarray
     name: str | None = None
 
     @classmethod
     def of(cls, index, keys, clusters=None, name=None) -> "Units":
-        """Make the units of queries whose rows have keys."""
+        """Make the units of queries whose rows have keys; without a name each query is a unit."""
         answer_at = np.full(index.n_queries, -np.inf)
         np.maximum.at(answer_at, index.codes(), keys)
-        return cls(answer_at, clusters, name)
+        return cls(answer_at, np.arange(index.n_queries) if name is None else clusters, name)
 
     def of_risk(self, steps: Steps, risk) -> Steps:
         """Return the losses of the units of a certificate, computed from the losses of queries.
@@ -205,7 +205,7 @@ class Units:
         """
         if risk.answered:
             steps = _among_answered(steps, self.answer_at[steps.counted], risk.max_risk)
-        return steps if self.clusters is None else _by_cluster(steps, self.clusters)
+        return steps if self.name is None else _by_cluster(steps, self.clusters)
 
     def answered(self, counted, threshold) -> np.ndarray:
         """Compute the share of each unit's counted queries that is answered at a threshold."""
@@ -215,8 +215,6 @@ class Units:
 
     def mean(self, values, counted) -> np.ndarray:
         """Return the mean of the values of the counted queries in each unit."""
-        if self.clusters is None:
-            return values
         _, units = np.unique(self.clusters[counted], return_inverse=True)
         return np.bincount(units, values) / np.bincount(units)
 
@@ -225,19 +223,18 @@ class Units:
 
         A cluster is answered if at least half of its queries are answered.
         """
-        answer_at = self.answer_at[counted]
-        if self.clusters is not None:
-            _, units = np.unique(self.clusters[counted], return_inverse=True)
-            answer_at = answer_at[np.lexsort((-answer_at, units))]
-            sizes = np.bincount(units)
-            answer_at = answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]
-        return answer_at
+        answer_at, (_, units) = (
+            self.answer_at[counted],
+            np.unique(self.clusters[counted], return_inverse=True),
+        )
+        answer_at = answer_at[np.lexsort((-answer_at, units))]
+        sizes = np.bincount(units)
+        return answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]
 
-    def numbers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the names of all units, and the number of each query's."""
-        if self.clusters is None:
-            return np.arange(len(self.answer_at)), np.arange(len(self.answer_at))
-        return np.unique(self.clusters, return_inverse=True)
+    @property
+    def n_units(self) -> int:
+        """Number of all units."""
+        return len(np.unique(self.clusters))
 
     @property
     def plural(self) -> str:
@@ -260,7 +257,7 @@ class Units:
         shares = self.answered(every, threshold)
         share, n = float(shares.mean()), len(shares)
         width = np.sqrt(np.log(2 / (1 - confidence)) / (2 * n))
-        if self.clusters is not None:
+        if self.name is not None:
             width += 1 / (4 * n * width)
         return share, max(0.0, share - width), min(1.0, share + width)
 

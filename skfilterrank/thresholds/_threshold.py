@@ -684,7 +684,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def check_weights(self, query_weight, *, n_more: int = 0) -> None:
         """Raise for query weights if the threshold does not support them."""
-        if query_weight is not None and not self._cut_of(n_more).takes_weights:
+        takes = not self.is_calibrated and self._cut_of(n_more).takes_weights
+        if query_weight is not None and not takes:
             raise InputError(
                 f"query_weight is not possible with {type(self).__name__}, which counts each query "
                 "once: use TunedThreshold, or leave query_weight out."

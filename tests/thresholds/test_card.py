@@ -17,9 +17,6 @@ import pytest
 pytest.importorskip("jinja2")
 
 
-from skfilterrank._base.row_hashes import hash_scores
-from skfilterrank._lists.content import by_content
-from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.thresholds import (
@@ -266,25 +263,6 @@ def test_infinite_thresholds_in_words(rows, threshold, words):
     y, scores, groups = rows
     given = {"groups": groups, "risks": {"empty_list_rate": 0.5}}
     assert words in text_of(risk_certificate(y, scores, threshold, **given).to_html())
-
-
-@pytest.mark.filterwarnings("ignore:.* are exact copies of others")
-def test_a_mean_that_is_its_own_bound_is_explained():
-    """The bets win on queries without a loss, and the losses come last."""
-    n = 2000
-    groups = np.repeat(np.arange(n), 2)
-    scores = np.column_stack([1 + np.arange(n), np.zeros(n)]).ravel()
-    shown = hash_scores(scores > 0, scores)
-    is_last = by_content(GroupIndex.from_groups(groups), shown)[0].codes() >= n - 500
-    # The second document is hidden, and good in the last queries alone.
-    y = np.where(scores > 0, 1.0, is_last)
-    risks = {"false_reject_rate": 0.4}
-    found = risk_certificate(y, scores, 0.5, groups=groups, risks=risks)
-    risk = found.risks["false_reject_rate"]
-    assert risk.upper_bound == risk.observed == 500 * 0.5 / n
-    words = "Of false_reject_rate the bets ruled out the observed mean itself"
-    assert words in str(found)
-    assert words in text_of(found.to_html())
 
 
 def test_figures_have_digits_enough():

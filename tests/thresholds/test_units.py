@@ -331,8 +331,7 @@ class TestShareAnswered:
             answer_at = np.repeat(rng.random(n), size)
             if size > 1:  # partly equal
                 answer_at = np.where(rng.random(n * size) < 0.5, answer_at, rng.random(n * size))
-            clusters = None if size == 1 else np.repeat(np.arange(n), size)
-            units = Units(answer_at, clusters, None if size == 1 else "user")
+            units = Units(answer_at, np.repeat(np.arange(n), size), None if size == 1 else "user")
             bands = [units.share_answered(level, 0.8) for level in levels]
             misses += any(not low <= 1 - at <= high for at, (_, low, high) in zip(levels, bands))
         assert misses <= binom.ppf(0.999, 80, 0.2)
