@@ -15,6 +15,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._expected import levels_of
 from skfilterrank.thresholds._judged_scores import unit_of
 from skfilterrank.thresholds._list_models import (
+    Booster,
     Curves,
     Linear,
     Own,
@@ -102,9 +103,9 @@ def _of_block(scores):
 
 
 # Names of the models in the default mixture, and the maker of each.
-_MIXTURE: dict[str, Any] = {"trees": Trees, "linear": Linear, "score": Curves}
+_MIXTURE: dict[str, Any] = {"trees": Booster, "linear": Linear, "score": Curves}
 # Models that JSON can hold, by name.
-_SAVED: dict[str, Any] = {kind.__name__: kind for kind in (*_MIXTURE.values(), Shares)}
+_SAVED: dict[str, Any] = {kind.__name__: kind for kind in (Trees, Linear, Curves, Shares)}
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,8 @@ class ListLearner:
 
         jobs = (delayed(of_fold)(place, *fold) for place, fold in enumerate(folds))
         found = list(in_parallel(jobs, n_jobs, prefer="threads"))
-        members = members_of(every, seeds[0])
+        fitted = members_of(every, seeds[0])
+        members = [Trees.of(*each) if isinstance(each, Booster) else each for each in fitted]
         if not found:
             # With one query, nothing can be held out.
             rows = every[listed_rows]

@@ -62,26 +62,14 @@ class Trees(NamedTuple):
     right: np.ndarray
 
     @classmethod
-    def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Trees":
-        """Fit boosted trees to rows of several classes."""
-        # Imported here, because the import is slow.
-        import lightgbm
-
-        least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
-        settings: dict = _TREES | {"min_data_in_leaf": least}
-        if n_kinds == 2:
-            settings["objective"] = "binary"
-        else:
-            settings |= {"objective": "multiclass", "num_class": n_kinds}
+    def of(cls, booster) -> "Trees":
+        """Read the trees of a booster of LightGBM."""
         first, nodes, n_nodes = [], [], 0
-        data = lightgbm.Dataset(features, kinds, free_raw_data=True)
-        settings["seed"] = int(seed)
-        booster = lightgbm.train(settings, data, _ROUNDS, keep_training_booster=True)
         for tree in booster.model_to_string().split("\nTree=")[1:]:
             first.append(n_nodes)
             nodes.append(_nodes_of(tree, n_nodes))
             n_nodes += len(nodes[-1][0])
-        roots = np.reshape(first, (-1, 1 if n_kinds == 2 else n_kinds))
+        roots = np.reshape(first, (-1, booster.num_model_per_iteration()))
         return cls(roots, *map(np.concatenate, zip(*nodes)))
 
     def predict(self, features) -> np.ndarray:
@@ -103,10 +91,47 @@ class Trees(NamedTuple):
             # Trees are added in their order, as LightGBM does.
             added = np.cumsum(self.numbers.take(node).reshape(*roots.shape, n_rows), axis=0)
             scores[:, start : start + step] = added[-1]
-        if len(scores) > 1:
-            return _softmax(scores)
-        chances = 1.0 / (1.0 + np.exp(-scores))
-        return np.concatenate([1.0 - chances, chances])
+        return _chances(scores)
+
+
+class Booster(NamedTuple):
+    """Booster of LightGBM, which predicts fast; :class:`Trees` are what is kept of it.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster
+        The booster.
+    """
+
+    booster: Any
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Booster":
+        """Fit boosted trees to rows of several classes."""
+        # Imported here, because the import is slow.
+        import lightgbm
+
+        least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
+        settings: dict = _TREES | {"min_data_in_leaf": least, "seed": int(seed)}
+        if n_kinds == 2:
+            settings["objective"] = "binary"
+        else:
+            settings |= {"objective": "multiclass", "num_class": n_kinds}
+        data = lightgbm.Dataset(features, kinds, free_raw_data=True)
+        return cls(lightgbm.train(settings, data, _ROUNDS, keep_training_booster=True))
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
+        scores = self.booster.predict(features, raw_score=True, num_threads=1)
+        return _chances(np.atleast_2d(scores.T))
+
+
+def _chances(scores) -> np.ndarray:
+    """Turn scores of classes, or of the second of two, into probabilities."""
+    if len(scores) > 1:
+        return _softmax(scores)
+    chances = 1.0 / (1.0 + np.exp(-scores))
+    return np.concatenate([1.0 - chances, chances])
 
 
 def _nodes_of(tree, first):

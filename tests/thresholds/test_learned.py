@@ -2,7 +2,6 @@
 
 import warnings
 
-import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +29,7 @@ from skfilterrank.thresholds import (
 from skfilterrank.thresholds._answers import held_out_values
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_models import (
+    Booster,
     Curves,
     Linear,
     Trees,
@@ -211,7 +211,7 @@ def test_models_give_probabilities():
     features = rng.normal(size=(300, 5))
     kinds = (features[:, 0] + rng.normal(size=300) > 0).astype(int)
     found = []
-    for model in (Trees, Linear, Curves):
+    for model in (Booster, Linear, Curves):
         fitted = model.fitted(features, kinds, 2, 0, 30)
         chances = fitted.predict(features)
         np.testing.assert_allclose(chances.sum(axis=0), 1)
@@ -244,24 +244,20 @@ def test_models_are_fitted_once_for_each_fold_and_once_for_all(monkeypatch, n_qu
 @pytest.mark.slow
 @pytest.mark.parametrize("n_kinds", [2, 3])
 def test_trees_predict_what_lightgbm_does(monkeypatch, n_kinds):
-    boosters, train = [], lightgbm.train
-
-    def kept(*args, **options):
-        boosters.append(train(*args, **options))
-        return boosters[-1]
-
-    monkeypatch.setattr(lightgbm, "train", kept)
     monkeypatch.setattr(_list_models, "_ROUNDS", 20)
     rng = np.random.default_rng(0)
     features = np.round(rng.normal(size=(200, 4)), 1)
     kinds = np.arange(200) % n_kinds
-    trees = Trees.fitted(features, kinds, n_kinds, 0, 20)
+    model = Booster.fitted(features, kinds, n_kinds, 0, 20)
+    trees = Trees.of(model.booster)
     found = trees.predict(features)
-    expected = boosters[0].predict(features).T
+    expected = model.booster.predict(features).T
     np.testing.assert_allclose(found[1] if n_kinds == 2 else found, expected, rtol=1e-14)
+    np.testing.assert_array_equal(model.predict(features), found)
     assert trees.predict(features[:0]).shape == (n_kinds, 0)
+    alone = Booster.fitted(0 * features, kinds, n_kinds, 0, 20)
     # Without a split, each tree is one leaf.
-    assert len(Trees.fitted(0 * features, kinds, n_kinds, 0, 20).numbers) <= 20 * n_kinds
+    assert len(Trees.of(alone.booster).numbers) <= 20 * n_kinds
 
 
 def test_threads_of_blas_do_not_wait_for_each_other():
