@@ -4,13 +4,14 @@ import inspect
 import pickle
 import sys
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -382,3 +383,46 @@ def test_the_order_of_runs_does_not_matter(pool, data):
     other = MTCSelector().fit(table[columns]).simulate(y_true)
     np.testing.assert_array_equal(one.ranking_, other.ranking_)
     np.testing.assert_allclose(one.gains_, other.gains_, atol=1e-12)
+
+
+def test_order_probability_by_hand():
+    selector = MTCSelector().fit(table_of(["ab", "ba"]))
+    assert selector.order_probability().to_numpy() == pytest.approx(0.5)
+    # With x = 1 if b is relevant: 1 + x / 2 + x / 2 less 1 / 2 + x + x / 2, that is (1 - x) / 2:
+    # mean 1 / 4, deviation 1 / 4, whatever the number of relevant documents.
+    found = selector.update(0, 1).order_probability()
+    assert found.loc["run0", "run1"] == pytest.approx(norm.cdf(1))
+    assert found.loc["run1", "run0"] == pytest.approx(norm.cdf(-1))
+    # The mean is (1 - 0.2) / 2, the deviation 0.4 / 2.
+    found = selector.order_probability(chance=0.2)
+    assert found.loc["run0", "run1"] == pytest.approx(norm.cdf(0.4 / 0.2))
+    # All is known.
+    assert selector.update(1, 0).order_probability().loc["run0", "run1"] == 1
+    nothing = MTCSelector().fit(table_of(["ab", "ba"])).update([0, 1], [0, 0])
+    assert nothing.order_probability().to_numpy() == pytest.approx(0.5)
+    with pytest.raises(ValueError, match="chance must be a number between 0 and 1"):
+        selector.order_probability(chance=1)
+
+
+def test_order_probability_has_the_moments_of_all_labels(monkeypatch):
+    table = table_of(["abcd", "dcea", "bde"])
+    selector = MTCSelector().fit(table).update(1, 1)
+    chances = np.array([0.3, 1, 0.3, 0.3, 0.3])
+    ranks = table.fillna(np.inf).to_numpy()
+    share = 1 / np.maximum(ranks[:, None], ranks)
+    pairs = np.triu(np.ones((5, 5)))
+    sums, weights = [], []
+    for labels in product((0, 1), repeat=5):
+        x = np.array(labels)
+        weights.append(np.prod(np.where(x, chances, 1 - chances)))
+        sums.append(np.einsum("ij,ijs,i,j->s", pairs, share, x, x))
+    mean = np.average(sums, axis=0, weights=weights)
+    difference = mean[0] - mean[1]
+    spread = np.average(np.subtract(sums, mean) @ [1, -1, 0], axis=0, weights=weights)
+    variance = np.average((np.subtract(sums, mean) @ [1, -1, 0]) ** 2, weights=weights)
+    assert spread == pytest.approx(0)
+    expected = norm.cdf(difference / np.sqrt(variance))
+    for cells in (1 << 21, 1):
+        monkeypatch.setattr("skfilterrank.judgments._active_selectors._CELLS", cells)
+        found = selector.order_probability(chance=0.3)
+        assert found.loc["run0", "run1"] == pytest.approx(expected)
