@@ -90,7 +90,7 @@ def _file_of(module, name):
     """The file that defines a name, or None where there is none of the name any more."""
     try:
         thing = getattr(importlib.import_module(module), name)
-        return Path(inspect.getsourcefile(inspect.unwrap(thing)))
+        return Path(inspect.getsourcefile(inspect.unwrap(getattr(thing, "kernel", thing))))
     except (ImportError, AttributeError):
         return None
     except TypeError:  # a constant

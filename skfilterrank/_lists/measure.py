@@ -98,9 +98,6 @@ class Measure:
     as_risk : str
         What a certificate calls the mean, with "{queries}" and "{top}" for the queries that count
         and the places that do; the name by default.
-    deciding : callable or None
-        ``deciding(list, **options)``: how many unjudged documents of a list must be good for the
-        extreme values, see `metrics._unjudged_bounds`; None stands for any number.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
@@ -147,7 +144,6 @@ class Measure:
     about: str = "good"
     preference: str = ""
     as_risk: str = ""
-    deciding: Callable | None = None
     order_matters: str = "always"
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()

@@ -124,9 +124,9 @@ class JudgedPool:
             table = pd.concat([self.documents.iloc[rows].set_axis(table.index), table], axis=1)
         return table
 
-    def on_lists(self, values, fill=np.nan) -> np.ndarray:
-        """Spread values of judged documents over the rows of the lists; others get `fill`."""
-        return np.append(values, fill)[self.rows]
+    def on_lists(self, values) -> np.ndarray:
+        """Spread values of judged documents over the rows of the lists; others get NaN."""
+        return np.append(values, np.nan)[self.rows]
 
     def means(self, labels, wanted, *, inclusion=None) -> np.ndarray:
         """Measure the runs with other labels, shape (n_rows,); NaN is unjudged.

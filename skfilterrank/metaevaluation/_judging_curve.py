@@ -137,13 +137,12 @@ default=("pooling", "random")
     mitigations : str, list of str, or dict of str to str, LabelPredictor or callable, \
 default=("none", "condensed")
         Treatment of documents whose label is hidden. "none" leaves them unjudged. "condensed"
-        removes them from the ranked lists. "bounds" uses the middle of the smallest and the
-        greatest value that their labels could give (slow for long lists). "completed" predicts
-        their labels with a LabelPredictor; it makes no prediction for queries whose known labels
-        are all equal. The name of a measure, such as "infap", "bpref", "induced_ap"
-        or "stat_ap", uses that measure as the estimate of `measure`. The values of a dict may also
-        be LabelPredictors or functions. A function takes the table described above with the columns
-        "qid", "docno" and "label", NaN for hidden labels, and returns labels for all rows.
+        removes them from the ranked lists. "completed" predicts their labels with a
+        LabelPredictor; it makes no prediction for queries whose known labels are all equal. The
+        name of a measure, such as "infap", "bpref", "induced_ap" or "stat_ap", uses that measure as
+        the estimate of `measure`. The values of a dict may also be LabelPredictors or functions. A
+        function takes the table described above with the columns "qid", "docno" and "label", NaN
+        for hidden labels, and returns labels for all rows.
     shares : float or sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5)
         Shares, in (0, 1], of the judged documents of each query that keep their label. The number
         is rounded half up, but is at least 1.

@@ -28,8 +28,7 @@ from skfilterrank.judgments import (
     RandomSelector,
     StatAPSelector,
 )
-from skfilterrank.metaevaluation._judged_pool import TEXT, JudgedPool, over_runs
-from skfilterrank.metrics import unjudged_bounds
+from skfilterrank.metaevaluation._judged_pool import TEXT, JudgedPool
 
 _STRATEGIES: dict[str, Any] = {
     "maxrep": MaxRepSelector,
@@ -172,7 +171,7 @@ def _checked(score, n_rows):
     return score
 
 
-_WORDS = ("none", "condensed", "bounds", "completed")
+_WORDS = ("none", "condensed", "completed")
 
 
 class Mitigations:
@@ -192,7 +191,6 @@ class Mitigations:
         self.predictors: dict[str, Any] = {}
         found = named(mitigations, "mitigations", (*_WORDS, "infap"), "measure or predictor")
         self.names = list(found)
-        self.bounds = []
         for name, thing in found.items():
             word = thing if isinstance(thing, str) else None
             if word == "none":
@@ -207,8 +205,6 @@ class Mitigations:
                 callable(thing) and not isinstance(thing, type)
             ):
                 self.predictors[name] = thing
-            elif word == "bounds":
-                self.bounds.append(name)
             else:
                 raise InputError(
                     f"mitigations must hold {', '.join(map(brief, _WORDS))}, names of measures "
@@ -247,9 +243,6 @@ class Mitigations:
         if wanted:
             means = pool.means(labels, wanted, inclusion=inclusion)
             found |= dict(zip(wanted, means, strict=True))
-        if self.bounds:
-            middle = _middle(pool, labels, self.measure)
-            found |= dict.fromkeys(self.bounds, middle)
         for name, predictor in self.predictors.items():
             table = judging.table.assign(label=labels[rows]).reset_index()
             completed = labels.copy()
@@ -269,24 +262,6 @@ def _condensed(measure):
         )
     own = replace(entry.own_reading or OwnReading(), drops_unjudged=True)
     return measure._replace(measure=(entry.plain or entry).with_reading(own))
-
-
-def _middle(pool, labels, measure):
-    """Return, for each run, the middle between the smallest and the greatest possible mean.
-
-    The bounds are over all values of hidden labels. Documents without a true label count as 0.
-    """
-    bounds = unjudged_bounds(
-        pool.on_lists(labels, 0.0),
-        pool.lists.y_score,
-        measure,
-        groups=pool.lists.index,
-        ties="stable",
-        low=min(0.0, pool.labels.min()),
-        high=max(1.0, pool.labels.max()),
-    )
-    middle = (bounds.least + bounds.most) / 2
-    return over_runs(middle, measure.measure, len(pool.systems))
 
 
 def _is_function(predictor):

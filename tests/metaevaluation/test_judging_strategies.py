@@ -1,7 +1,5 @@
 """Selections of documents, and mitigations of missing labels."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,14 +7,11 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
 from judged_topics import QRELS, RUNS, TEXTS, curve, fitted, means_of
-from pooled_runs import runs_of
 from selections import mask
 from skfilterrank.comparison import score_systems
 from skfilterrank.judgments import (
     LabelPredictor,
-    PoolingSelector,
     StatAPSelector,
-    rank_table,
 )
 from skfilterrank.metaevaluation import judging_curve
 
@@ -25,10 +20,10 @@ ALL = ["pooling", "prior", "maxrep", "mtf", "mtc", "statap", "random", "oracle"]
 
 @pytest.mark.slow
 def test_all_labels_give_the_truth():
-    mitigations = ["none", "bounds", "completed"]
+    mitigations = ["none", "completed"]
     found = curve(selections=ALL, mitigations=mitigations, shares=1, documents=TEXTS, n_samples=2)
     known = found.tau[~np.isnan(found.tau)]
-    assert len(known) == 3 * (5 + 3 * 2)
+    assert len(known) == 2 * (5 + 3 * 2)
     assert known == pytest.approx(1)
     assert found.rmse[~np.isnan(found.rmse)] == pytest.approx(0, abs=1e-12)
 
@@ -111,22 +106,6 @@ def test_predicted_labels_are_those_of_the_predictor():
     labels = given.fit_transform(table["text"], table["label"], table["qid"])
     completed = QRELS.assign(label=labels)
     assert found.means[0, 0, 0, 0] == pytest.approx(means_of(completed, "ap"), abs=1e-12)
-
-
-def test_bounds_by_trying_all_labels():
-    runs = runs_of(a="uvwx", b="xwvu", c="wxuv")
-    qrels = pd.DataFrame({"qid": "1", "docno": list("uvwx"), "label": [1.0, 0.0, 1.0, 0.0]})
-    found = judging_curve(
-        qrels, runs, "rr", selections="pooling", mitigations="bounds", shares=0.5, random_state=0
-    )
-    judged = mask(PoolingSelector().fit(rank_table(runs).reindex(list("uvwx"), level="docno")), 0.5)
-    values = []
-    for labels in itertools.product([0.0, 1.0], repeat=int((~judged).sum())):
-        trial = qrels.copy()
-        trial.loc[~judged, "label"] = labels
-        values.append(score_systems(trial, runs, "rr")["rr"].means[list(runs)].to_numpy())
-    middle = (np.min(values, axis=0) + np.max(values, axis=0)) / 2
-    assert found.means[0, 0, 0, 0] == pytest.approx(middle)
 
 
 def test_chances_of_random_documents_are_those_of_their_topic():
