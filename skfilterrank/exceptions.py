@@ -20,6 +20,35 @@ _LONGEST = 80
 _MOST = 20
 
 
+class Message(str):
+    """A text that names arguments, which the command line writes as options.
+
+    Parameters
+    ----------
+    text : str
+        The text, with what Python writes in braces, such as "{gains=}" or "{k} must be".
+    argument : str or tuple of str, default=()
+        What stands in braces: names of arguments, with or without a value, and of functions.
+    """
+
+    def __new__(cls, text, argument=()):
+        named = (argument,) if isinstance(argument, str) else tuple(argument)
+        self = super().__new__(cls, _filled(text, named, str))
+        self.text, self.argument = text, named
+        return self
+
+    def written(self, write) -> str:
+        """Return the text with `write` applied to what stands in braces."""
+        return _filled(self.text, self.argument, write)
+
+
+def _filled(text, named, write):
+    """Replace names in braces."""
+    for each in named:
+        text = text.replace(f"{{{each}}}", write(each))
+    return text
+
+
 class SkfilterrankError(Exception):
     """Base class of all errors that the package raises on purpose.
 
@@ -27,6 +56,13 @@ class SkfilterrankError(Exception):
     passed. The command line prints the message without a traceback. An error of another class is
     a bug, and is printed with its traceback. Each class is also a built-in error: a wrong value is
     a ValueError (:class:`InputError`), and an argument of a wrong type a TypeError.
+
+    Parameters
+    ----------
+    *args : str or object
+        The message, and what else the error holds.
+    argument : str or tuple of str, default=()
+        Arguments that the message names, as they stand in braces in it.
 
     Examples
     --------
@@ -38,6 +74,9 @@ class SkfilterrankError(Exception):
     ...     print(error)
     k must be None (the whole list) or a positive integer, got 0.
     """
+
+    def __init__(self, *args, argument=()):
+        super().__init__(*([Message(args[0], argument), *args[1:]] if argument else args))
 
 
 class InputError(SkfilterrankError, ValueError):
@@ -83,9 +122,9 @@ class FileFormatError(InputError):
     train.txt:3: no query id
     """
 
-    def __init__(self, message, file=None, line=None):
-        super().__init__(message, file, line)
-        self.message, self.file, self.line = message, file, line
+    def __init__(self, message, file=None, line=None, *, argument=()):
+        super().__init__(message, file, line, argument=argument)
+        self.message, self.file, self.line = self.args[0], file, line
 
     def __str__(self):
         place = [str(part) for part in (self.file, self.line) if part is not None]

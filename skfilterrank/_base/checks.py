@@ -552,7 +552,8 @@ def check_share(value, name: str) -> float:
     """Check a number between 0 and 1, both excluded, and return it as float."""
     if not is_finite_number(value) or not 0 < value < 1:
         raise InputError(
-            f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
+            f"{{{name}}} must be a number between 0 and 1, both excluded, got {brief(value)}.",
+            argument=name,
         )
     return float(value)
 
@@ -568,7 +569,9 @@ def check_number(
             f" up to {most:g}": most,
         }
         wanted = " and".join(text for text, bound in bounds.items() if np.isfinite(bound))
-        raise InputError(f"{name} must be a finite number{wanted}, got {brief(value)}.")
+        raise InputError(
+            f"{{{name}}} must be a finite number{wanted}, got {brief(value)}.", argument=name
+        )
     return float(value)
 
 
@@ -611,7 +614,7 @@ def check_choice(value, name: str, choices):
         if value is choice or (type(value) is type(choice) and value == choice):
             return value
     allowed = ", ".join(map(repr, choices))
-    raise InputError(f"{name} must be one of {allowed}, got {brief(value)}.")
+    raise InputError(f"{{{name}}} must be one of {allowed}, got {brief(value)}.", argument=name)
 
 
 def one_of(*choices):
@@ -638,7 +641,9 @@ def check_count(
     if not is_whole_number(value) or not least <= value <= most:
         bounds = f"from {least} up" if most == LARGEST_INTEGER else f"from {least} to {most}"
         none = "None or " if or_none else ""
-        raise InputError(f"{name} must be {none}a whole number {bounds}, got {brief(value)}.")
+        raise InputError(
+            f"{{{name}}} must be {none}a whole number {bounds}, got {brief(value)}.", argument=name
+        )
     return int(value)
 
 

@@ -1,15 +1,15 @@
 """Warnings, printable text, progress bars, and names that several rooms share."""
 
 import functools
+import inspect
 import os
 import re
-import sys
 import warnings
 from functools import partial
 from numbers import Integral
 from types import FrameType
 
-from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
+from skfilterrank.exceptions import InputError, Message, SkfilterrankWarning, brief
 
 # Treatments of queries that are in the judgments but not in a run.
 MISSING = ("raise", "drop", "empty")
@@ -76,15 +76,18 @@ def _shown(character):
 _PACKAGES = (__name__.partition(".")[0], "joblib", "tqdm")
 
 
-def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
-    """Issue a warning for the nearest caller outside of the package."""
+def warn_user(text: str, category: type[SkfilterrankWarning], argument=()) -> None:
+    """Issue a warning for the nearest caller outside of the package.
+
+    `argument` has the arguments that stand in braces in the text.
+    """
     level = 1
-    frame: FrameType | None = sys._getframe(0)
+    frame: FrameType | None = inspect.currentframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _PACKAGES:
             break
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, category, stacklevel=level)
+    warnings.warn(Message(text, argument) if argument else text, category, stacklevel=level)
 
 
 def collecting_warnings(function):
@@ -119,7 +122,7 @@ def with_warnings(function, *arguments) -> tuple:
     collected = []
     for each in caught:
         if issubclass(each.category, SkfilterrankWarning):
-            collected.append((str(each.message), each.category))
+            collected.append((each.message.args[0], each.category))
         else:
             # Warnings of other packages are issued where they occur.
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

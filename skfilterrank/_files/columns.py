@@ -39,7 +39,8 @@ class Role(NamedTuple):
                 option = option or f"columns=, such as {{{self.sure[0]!r}: {brief(found[0])}}}"
                 raise InputError(
                     f"the columns {brief_list(found)} may each be {brief(self.sure[0])}: name one "
-                    f"of them by {option}, or rename it to {brief(self.sure[0])}."
+                    f"of them by {{{option}}}, or rename it to {brief(self.sure[0])}.",
+                    argument=option,
                 )
         return None
 
@@ -92,7 +93,9 @@ def find_column(present, names):
         if len(found := in_any_case.get(str(name).lower(), [])) > 1:
             raise InputError(
                 f"the columns {brief_list(found)} differ only in case, and each may be "
-                f"{brief(name)}: rename all but one, or name one exactly, by columns= or the like."
+                f"{brief(name)}: rename all but one, or name one exactly, by {{columns=}} or the "
+                "like.",
+                argument="columns=",
             )
         if found:
             return found[0]

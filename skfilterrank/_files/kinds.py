@@ -51,7 +51,8 @@ LAYOUTS = {
 }
 
 # Hint in errors about judgments in the place of runs, and the reverse.
-ORDER = "judgments come first, then runs, as in evaluate_runs(qrels, runs, measures)."
+AS_IN = ", as in evaluate_runs(qrels, runs, measures)"
+ORDER = f"judgments come first, then runs{AS_IN}."
 
 LINES = "columns between white space"
 # Characters that separate the fields of each format; a header may be in several of them.
@@ -165,13 +166,14 @@ def layout_of(value, content, name) -> Layout:
         "qid, docno and score or label, in the first line"
     )
     if words.endswith(f"({(RUN if value == 'label' else QRELS).columns})"):
-        words += f": {ORDER.rstrip('.')}"
+        words += f": judgments come first, then runs{{{AS_IN}}}"
         words += "; a folder of runs must hold nothing else" if value == "score" else ""
     raise FileFormatError(
         f"{width} column{'s' * (width != 1)} where a {usual.kind} has {len(usual.names)} "
         f"({usual.columns}){words}.",
         name,
         _first_number(content),
+        argument=AS_IN,
     )
 
 

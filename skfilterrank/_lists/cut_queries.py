@@ -136,9 +136,10 @@ def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
     if QuerySizes.of(groups).is_split_from(fitted, is_judged=is_judged):
         warn_user(
             "queries are split: the model was fitted on other rows of many of these queries, so "
-            "that scores and measures are too good. Split whole queries, such as by GroupKFold or "
-            "GroupShuffleSplit with groups=, or give other queries other ids.",
+            "that scores and measures are too good. Split whole queries{, such as by GroupKFold or "
+            "GroupShuffleSplit with groups=}, or give other queries other ids.",
             DataWarning,
+            argument=", such as by GroupKFold or GroupShuffleSplit with groups=",
         )
 
 

@@ -190,8 +190,9 @@ def _exp2(labels, name):
         result[graded] = np.exp2(labels[graded]) - 1.0
     if np.isinf(result).any():
         raise InputError(
-            f"gains='exp2' gives inf for label {labels[np.isinf(result)][0]:g} of {name}: a gain "
-            "must be finite."
+            f"{{gains='exp2'}} gives inf for label {labels[np.isinf(result)][0]:g} of {name}: a "
+            "gain must be finite.",
+            argument="gains='exp2'",
         )
     return result
 
@@ -383,7 +384,9 @@ def own_reading(given: dict, text) -> OwnReading | None:
         if str(value).lower() != wanted:
             raise InputError(
                 f"{name} in {brief(text)} must be {wanted}, which removes unjudged documents "
-                f"from the lists, got {brief(value)}. Leave it out to use unjudged= of the call."
+                f"from the lists, got {brief(value)}. Leave it out to use {{unjudged=}} of the "
+                "call.",
+                argument="unjudged=",
             )
         own = replace(own, drops_unjudged=True)
     return None if own == OwnReading() else own
@@ -432,7 +435,8 @@ def settings_like(library: str, name: str, given) -> dict:
     if settings is None:
         raise InputError(
             f"like={brief(library)} has no {brief(name)}; it has {', '.join(LIKE[library])}. Set "
-            "gains=, ties= and undefined= as the library does."
+            "{gains=}, {ties=} and {undefined=} as the library does.",
+            argument=("gains=", "ties=", "undefined="),
         )
     for each in settings.keys() & given:
         raise InputError(
@@ -475,16 +479,19 @@ def check_sample(wanted, labels, probabilities) -> None:
         return
     if wrong := measures_of_all_labels(wanted):
         raise InputError(
-            "qrels is a sample with inclusion probabilities below 1, which these measures would "
-            f"ignore: {brief_list(wrong)}. Estimate the values with skfilterrank.judgments, "
-            f"or drop the column {PROBABILITY!r} if people judged all documents."
+            "{qrels} is a sample with inclusion probabilities below 1, which these measures would "
+            f"ignore: {brief_list(wrong)}. Estimate the values by "
+            f"{{skfilterrank.judgments.estimate}}, or drop the column {PROBABILITY!r} if people "
+            "judged all documents.",
+            argument=("qrels", "skfilterrank.judgments.estimate"),
         )
     if n_open := int(np.count_nonzero(np.isnan(labels) & ~np.isnan(probabilities))):
         warn_user(
-            f"qrels has {n_open:,} documents with an inclusion probability and without a label. "
-            "If they were drawn, values are wrong until they are judged: judge them, or take out "
-            "the rows of their queries.",
+            f"{{qrels}} has {n_open:,} documents with an inclusion probability and without a "
+            "label. If they were drawn, values are wrong until they are judged: judge them, or "
+            "take out the rows of their queries.",
             DataWarning,
+            argument="qrels",
         )
 
 
@@ -496,6 +503,7 @@ def with_own_labels(wanted) -> dict:
 def refuse_sample() -> None:
     """Raise where judgments of all documents were expected."""
     raise InputError(
-        "qrels is a sample with inclusion probabilities below 1, where judgments of all "
-        f"documents were expected. Drop the column {PROBABILITY!r} if they are complete."
+        "{qrels} is a sample with inclusion probabilities below 1, where judgments of all "
+        f"documents were expected. Drop the column {PROBABILITY!r} if they are complete.",
+        argument="qrels",
     )

@@ -357,9 +357,10 @@ default="average"
         """Raise for a rule for ties that this measure does not support."""
         if isinstance(ties, str) and ties in TIES and ties not in self.ties:
             raise InputError(
-                f"ties={brief(ties)} is not possible for {brief(self.name)}, which needs one "
+                f"{{ties={brief(ties)}}} is not possible for {brief(self.name)}, which needs one "
                 f"order of the documents: choose one of {', '.join(map(repr, self.ties))} or "
-                "pass document ids."
+                "pass document ids.",
+                argument=f"ties={brief(ties)}",
             )
 
     @property
@@ -418,7 +419,8 @@ def _variant(plain: Measure, own: OwnReading) -> Measure:
     if own.drops_unjudged and plain.reads_unjudged:
         raise InputError(
             f"{brief(plain.name)} is defined by the unjudged documents, so they cannot be "
-            "taken out of its lists: leave out unjudged=drop."
+            "taken out of its lists: leave out {unjudged=drop}.",
+            argument="unjudged=drop",
         )
     fixed = {name: plain.options[name](value, name) for name, value in own.options}
 
@@ -502,10 +504,14 @@ class ParsedMeasure(NamedTuple):
         if k is None:
             return self
         if not self.measure.takes_k:
-            raise InputError(f"{brief(self.measure.name)} has no cut-off, got k={k}: leave k out.")
+            raise InputError(
+                f"{brief(self.measure.name)} has no cut-off, got {{k={k}}}: leave {{k}} out.",
+                argument=(f"k={k}", "k"),
+            )
         if self.k not in (None, k):
             raise InputError(
-                f"k={k} contradicts the cut-off of {brief(self.text)}: give one of the two."
+                f"{{k={k}}} contradicts the cut-off of {brief(self.text)}: give one of the two.",
+                argument=f"k={k}",
             )
         return self._replace(k=k)
 

@@ -126,7 +126,10 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
         if call.text in texts:
             other = texts[call.text]
             names = "" if other == text else f", as {brief(other)} and {brief(text)}"
-            raise InputError(f"measures names {brief(call.text)} twice{names}: name each once.")
+            raise InputError(
+                f"{{measures}} names {brief(call.text)} twice{names}: name each once.",
+                argument="measures",
+            )
         parsed[text], texts[call.text] = call, text
     return parsed
 
@@ -224,10 +227,14 @@ def _unknown(texts):
     """Return the error for texts that name no measure."""
     return InputError(
         f"{' '.join(map(_not_a_measure, texts))} "
-        "skfilterrank.metrics.get_measure_names() lists the names; a "
+        "{skfilterrank.metrics.get_measure_names()} lists the names; a "
         "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. A "
-        "measure of your own has a name only in processes that imported its module: else pass "
-        "its function, measure=FUNCTION."
+        "measure of your own has a name only in processes that imported its module: else {pass "
+        "its function, measure=FUNCTION}.",
+        argument=(
+            "skfilterrank.metrics.get_measure_names()",
+            "pass its function, measure=FUNCTION",
+        ),
     )
 
 

@@ -164,8 +164,9 @@ def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLis
     """Check rows and return their lists, for computations that need one order of the documents."""
     if isinstance(ties, str) and ties in TIES and ties not in WHOLE_ORDERS:
         raise InputError(
-            f"ties={brief(ties)} is not possible for positions, which need one order of the "
-            f"documents: choose one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids."
+            f"{{ties={brief(ties)}}} is not possible for positions, which need one order of the "
+            f"documents: choose one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids.",
+            argument=f"ties={brief(ties)}",
         )
     return RankedLists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
 
@@ -240,10 +241,11 @@ def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np
     if needed[worst] > n_items:
         query = block.query_ids[worst]
         raise InputError(
-            f"n_items={n_items} is too small for query {brief(str(query))}, which has "
+            f"{{n_items={n_items}}} is too small for query {brief(str(query))}, which has "
             f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} missing "
             "relevant documents: pass the number of documents in the collection, here "
-            f"{needed[worst]:.0f} or more, or None."
+            f"{needed[worst]:.0f} or more{{, or None}}.",
+            argument=(f"n_items={n_items}", ", or None"),
         )
     return np.full(len(block.sizes), n_items)
 

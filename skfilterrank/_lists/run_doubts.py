@@ -68,9 +68,11 @@ def warn_of_doubts(doubts: dict, misled, ties, own="warn") -> None:
     tied = _named({name: each.tied for name, each in doubts.items()}, _MOST_TIED)
     if tied and isinstance(ties, str) and ties == "docno":
         warn_user(
-            f"documents with equal scores, which ties='docno' orders by their ids, are nearly all "
-            f"that is retrieved in {tied}: pass ties='average' for the mean over their orders.",
+            f"documents with equal scores, which {{ties='docno'}} orders by their ids, are nearly "
+            f"all that is retrieved in {tied}: pass {{ties='average'}} for the mean over their "
+            "orders.",
             DataWarning,
+            argument=("ties='docno'", "ties='average'"),
         )
     owned = _named({name: each.own for name, each in doubts.items()}, _MANY_OWN)
     if owned and own == "warn":
@@ -153,6 +155,7 @@ def warn_of_unjudged_lists(shares: dict, parsed) -> None:
     warn_user(
         f"{parsed.text}: most of the {top} is unjudged in {most}, and unjudged documents count as "
         "gain 0. A list without judged documents scores like an empty one: judge more, or leave "
-        "unjudged documents out with unjudged='drop'.",
+        "unjudged documents out with {unjudged='drop'}.",
         DataWarning,
+        argument="unjudged='drop'",
     )

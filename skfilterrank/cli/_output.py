@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skfilterrank._base.words import printable
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, Message, brief
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -323,106 +323,84 @@ def _set(stream, **settings):
         stream.reconfigure(**settings)
 
 
+# Estimators by name for --threshold; "better" has keep_if="better".
+THRESHOLDS = {
+    "tune": "TunedThreshold",
+    "better": "TunedThreshold",
+    "per_query": "PerQueryThreshold",
+    "expected": "ExpectedThreshold",
+    "learned": "LearnedThreshold",
+    "first_k": "FirstK",
+}
 # Arguments whose option has another name.
 _OPTION_OF = {
+    "documents": "docs",
     "groups": "query",
+    "keep_if": "threshold",
     "measures": "measure",
     "risks": "risk",
 }
-# Replacements of function names in messages.
-_PHRASES = {
-    "by draw_sample(..., unit='query')": "by 'skfilterrank select --strategy sample --unit query'",
-    "Pass machine labels of them, or a pool= that has them, and": (
-        "Give machine labels of them by --machine-qrels, and"
+# What the command line writes for functions and classes, and for advice that only Python can take.
+_WRITTEN = {
+    "groups": "the run",
+    "held_out_": "held-out value",
+    "complete_qrels": "'skfilterrank complete'",
+    "evaluate_runs": "'skfilterrank evaluate'",
+    "score_systems": "'skfilterrank compare'",
+    "rank_systems": "judgments.rank_systems in Python",
+    "draw_sample(..., unit='query')": "'skfilterrank select --strategy sample --unit query'",
+    "skfilterrank.judgments.estimate": "judgments.estimate in Python",
+    "read_qrels(qrels, unjudged_label=)": "--unjudged-label",
+    "skfilterrank.metrics.get_measure_names()": "the page 'measures' of the documentation",
+    "pass its function, measure=FUNCTION": "import its module by --plugin",
+    "fit a CertifiedThreshold on them, and make a RiskMonitor of it": (
+        "and make a threshold of them by 'skfilterrank threshold --risk'"
     ),
-    "draw again with judged=,": (
-        "draw again by 'skfilterrank select --strategy sample --judged QRELS',"
-    ),
-    ", as in evaluate_runs(qrels, runs, measures)": "",
-    "groups holds queries that": "there are queries that",
-    "gains has no gain for labels of": "--gains has no gain for labels of",
-    "(skfilterrank.judgments)": "(in Python, by judgments.estimate)",
-    "values with skfilterrank.judgments": "values in Python by judgments.estimate",
-    ", to read_qrels or QrelsIndex, whose results every function accepts": "",
-    ", or pass the one label": ", or give the one label",
-    "skfilterrank.metrics.get_measure_names() lists the names;": (
-        "the page 'measures' of the documentation lists the names;"
-    ),
-    "A measure of your own has a name only in processes that imported its module: else pass its "
-    "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
-    "pass the number of documents": "give the number of documents",
-    " or more, or None.": " or more.",
-    "cv=None gives": "What is held out of the training rows gives",
-    "fit a CertifiedThreshold on them, and make a RiskMonitor of it. If the cause has gone and the "
-    "threshold stays, call reset()": (
-        "and make a threshold of them by 'skfilterrank threshold --risk'. If the cause has gone "
-        "and the threshold stays, remove the file of --state"
-    ),
-    ", or functions, got": ", got",
-    " or functions, got": ", got",
-    "(unjudged_label)": "(--unjudged-label)",
-    "threshold=np.inf": "--threshold inf",
-    "threshold=FirstK()": "--threshold first_k",
+    "call reset()": "remove the file of --state",
+    "cv=None": "What is held out of the training rows",
+    **{name: f"--threshold {how}" for how, name in reversed(THRESHOLDS.items())},
     "FixedThreshold()": "--threshold none",
     "FixedThreshold(np.inf)": "--threshold inf",
+    "FixedThreshold(0.0)": "--threshold 0",
     "FirstK()": "--threshold first_k",
-    "keep_if='better'": "--threshold better",
+    "threshold=FirstK()": "--threshold first_k",
+    "threshold=np.inf": "--threshold inf",
 }
-# An argument with or without its value, but no option of a measure such as "ap(rel=2)".
-_ARGUMENT = re.compile(
-    r"(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
-    r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=|\.\.\.)"
-)
-# An argument of two words or more without a value; in quotes, it is a value or a column.
-_BARE = re.compile(r"(?<![\w.,(='\"`@/-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w=('\"`@])")
-_FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is|says|puts) |\[)")
-_WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
-_THRESHOLD = re.compile(r"\b(Expected|Learned|Per)(Query)?Threshold supports")
-_ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
+_TERM = re.compile(r"(?P<name>\w+)(?P<given>=?)(?P<value>.*)", re.DOTALL)
 
 
 def show_warning(message, *place, **keywords) -> None:
     """Print a warning as one line, once."""
-    text = in_options(str(message))
+    text = in_options(message.args[0] if message.args else str(message))
     if text not in call.said:
         call.said.add(text)
         tell(f"skfilterrank: warning: {text}")
 
 
-def in_options(text: str) -> str:
-    """Replace argument names in a message by options of the command."""
-    if call.documents is not None:
-        text = _ROW.sub(_document, text)
-    for phrase, words in _PHRASES.items():
-        text = text.replace(phrase, words)
-    text = _THRESHOLD.sub(_threshold, text)
-    for pattern in (_ARGUMENT, _WORD, _BARE, _FIRST):
-        text = pattern.sub(_option, text)
-    return text.replace("pass --", "give --")
+def in_options(message) -> str:
+    """Return a message of the library with options in place of the arguments that it names."""
+    return message.written(option_of) if isinstance(message, Message) else str(message)
 
 
-def _threshold(match):
-    """Return the name of a threshold's class for --threshold."""
-    return f"--threshold {'_'.join(filter(None, match.groups())).lower()} supports"
-
-
-def _document(match):
-    """Return the document of a row."""
-    return f"{match['query']} document {brief(call.documents[int(match['row'])])}"
-
-
-def _option(match):
-    """Return an option with its value; other words are unchanged."""
-    name, value = match["name"], match.groupdict().get("value")
-    known = name if name in call.written else _OPTION_OF.get(name, name)
-    written = call.written.get(known)
-    if written is None:
-        return match[0]
-    if value in (None, "", "True") or not written.startswith("-"):
-        return written
-    if value.startswith("{"):
-        return f"{written}={re.sub(r': ?', '=', value[1:-1]).replace(', ', ',')}"
-    return f"{written} {'none' if value == 'None' else value.strip(chr(39))}"
+def option_of(term: str) -> str:
+    """Return what the command writes for an argument, with or without a value, or a function."""
+    if term.startswith("row ") and call.documents is not None:
+        return f"document {brief(call.documents[int(term[4:])])}"
+    if term.startswith(", "):
+        return ""  # advice that no command can take
+    name, is_given, value = _TERM.match(term).groups()
+    option = call.written.get(_OPTION_OF.get(name, name))
+    if term in _WRITTEN and (option is None or value):
+        return _WRITTEN[term]
+    if option is None:
+        return term
+    if not is_given or value in ("", "True"):
+        return f"{option}{value}"
+    if value.endswith("}"):
+        before, _, pairs = value[:-1].partition("{")
+        pairs = re.sub(r": ?", "=", pairs).replace(", ", ",").replace("'", "")
+        return f"{option}{before or '='}{pairs}"
+    return f"{option} {'none' if value == 'None' else value.strip(chr(39))}"
 
 
 def message_of(error) -> str:
@@ -430,9 +408,11 @@ def message_of(error) -> str:
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
-    notes = getattr(error, "__notes__", [])
-    end = "" if text.endswith((".", "?")) else "."
-    return in_options(" ".join([text + end, *notes]) if notes else text)
+    if error.args and isinstance(error.args[0], Message):
+        text = text.replace(error.args[0], in_options(error.args[0]))
+    notes = list(map(in_options, getattr(error, "__notes__", [])))
+    end = "" if text.endswith((".", "?")) or not notes else "."
+    return " ".join([text + end, *notes])
 
 
 def report_unforeseen(error, values) -> None:

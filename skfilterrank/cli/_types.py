@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from skfilterrank._base.words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank.cli._output import THRESHOLDS
 from skfilterrank.cli._parser import Arg as Arg
 from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import InputError, brief
@@ -116,17 +117,6 @@ _seed = numeric(int, "a whole number below 2**31", lambda value: 0 <= value < _M
 def places(text):
     """Read a number of places from 1 up, or all, which is 0."""
     return 0 if text == "all" else _places(text)
-
-
-# Estimators by name for --threshold; "better" has keep_if="better".
-THRESHOLDS = {
-    "tune": "TunedThreshold",
-    "better": "TunedThreshold",
-    "per_query": "PerQueryThreshold",
-    "expected": "ExpectedThreshold",
-    "learned": "LearnedThreshold",
-    "first_k": "FirstK",
-}
 
 
 def _threshold(text):

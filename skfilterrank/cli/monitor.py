@@ -106,7 +106,8 @@ def monitor(
         n_before = _n_counted(watch.status)
         status = watch.update(y_true, shown, groups=groups, threshold=-np.inf)
         section = output.frame_section(status.rates.rename_axis("rate"))
-        section = section._replace(rows=[], head=output.in_options(str(status)))
+        told = str(status).replace(status.advice, output.in_options(status.advice))
+        section = section._replace(rows=[], head=told)
         # Queries in the state cannot be counted again, so it is written last, after everything
         # that can fail. A closed output is not a failure.
         try:

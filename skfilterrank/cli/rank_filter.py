@@ -10,11 +10,11 @@ from functools import partial
 from operator import itemgetter
 from typing import Annotated, Any, Literal, NamedTuple
 
-from skfilterrank._base.words import printable, progress_bar, repeat_warnings, with_warnings
+from skfilterrank._base.words import printable, progress_bar, warn_user, with_warnings
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import Section, call, chosen_format, print_sections, progress, tell
 from skfilterrank.cli._parser import similar
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, Message
 
 K = 3
 _FOLDS = 5
@@ -322,7 +322,7 @@ def _fit(models, name, train, bar, part="all rows"):
     from sklearn.base import clone
 
     from skfilterrank._base.checks import label_array
-    from skfilterrank.thresholds import AS_GOOD, by_machines
+    from skfilterrank.thresholds import AS_GOOD, IN_EVERY_LIST, by_machines
 
     model = clone(models[name])
     bar.set_description(f"{printable(name)}, {part}")
@@ -330,9 +330,11 @@ def _fit(models, name, train, bar, part="all rows"):
     _, warned = with_warnings(
         partial(model.fit, train.X, label_array(train.y), groups=train.groups)
     )
-    # Other warnings are about the rows, and said once for all models.
-    of_model = f"{AS_GOOD} for {name}"
-    repeat_warnings((text.replace(AS_GOOD, of_model), each) for text, each in warned)
+    for text, category in dict.fromkeys(warned):
+        if AS_GOOD in text or IN_EVERY_LIST in text:
+            text = Message(f"{name}: {text.text}", text.argument)
+        # Other warnings are about the rows, and said once for all models.
+        warn_user(text, category)
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate

@@ -8,10 +8,6 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import refuse, tell
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 
-# Rates of what is shown, and of what is lost.
-_OF_SHOWN = {"any_forbidden", "forbidden"}
-_OF_LOST = {"false_reject_rate", "empty_list_rate"}
-
 
 def threshold(
     qrels: t.Qrels,
@@ -120,7 +116,7 @@ def make_threshold(cutting, measure, drawn=None, **parameters):
         if how == "better":
             given["keep_if"] = "better"
         if isinstance(how, str):
-            return getattr(thresholds, t.THRESHOLDS[how])(**given)
+            return getattr(thresholds, output.THRESHOLDS[how])(**given)
         return thresholds.FixedThreshold(how, **given)
     if how != "tune":
         raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
@@ -157,10 +153,12 @@ def treatment_of_missing(risks, among) -> str:
     A query that is shown nothing lowers the rates of what is shown, raises those of what is lost,
     and does not count among the answered queries.
     """
-    names = {str(risk).partition("@")[0] for risk in risks or ()}
-    if among == "answered" or names <= _OF_LOST:
+    from skfilterrank._lists.measure_names import known_measure
+
+    about = {getattr(known_measure(risk), "about", None) for risk in risks or ()}
+    if among == "answered" or about <= {"hidden"}:
         return "empty"
-    return "drop" if names <= _OF_SHOWN else "raise"
+    return "drop" if about <= {"forbidden"} else "raise"
 
 
 def read_judgments(path, reading, names, *, is_certified):

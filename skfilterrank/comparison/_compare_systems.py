@@ -39,7 +39,7 @@ from skfilterrank.comparison._system_tests import (
     sign_test,
     tukey_hsd_blocked,
 )
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, Message, brief
 
 _OF_MATRIX = ("p_adjusted", "p_value", "difference", "effect_size", "low", "high")
 # The other end of an interval, which takes its place where the systems of a pair are exchanged.
@@ -268,9 +268,12 @@ class PairwiseComparison(Result):
             return self._too_few()
         return [
             *self._too_few(),
-            f"The systems of {counted(n_constant, 'pair')} differ by the same amount for every "
-            "query. A test that divides by the spread cannot be used then, so p is that of a sign "
-            "test. Check these values, or take test='sign'.",
+            Message(
+                f"The systems of {counted(n_constant, 'pair')} differ by the same amount for every "
+                "query. A test that divides by the spread cannot be used then, so p is that of a "
+                "sign test. Check these values, or take {test='sign'}.",
+                "test='sign'",
+            ),
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
@@ -411,13 +414,16 @@ class PairwiseComparison(Result):
             return []
         # The smallest p value is limited by the number of queries (sign patterns) or of resamples.
         by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
-        remedy = "Take more queries" if by_queries else "Raise n_resamples"
+        remedy = "Take more queries" if by_queries else "Raise {n_resamples}"
         corrected = f" ({best:.3g} corrected)" if best > self.smallest_p else ""
         what = f"{self.scores.n_queries} queries" if by_queries else "these resamples"
+        fewer = ", or name a baseline to compare fewer pairs" * bool(corrected)
         return [
-            f"No difference could be significant: the smallest p value of {what} is "
-            f"{self.smallest_p:.3g}{corrected}. {remedy}"
-            + (", or name a baseline to compare fewer pairs." if corrected else ".")
+            Message(
+                f"No difference could be significant: the smallest p value of {what} is "
+                f"{self.smallest_p:.3g}{corrected}. {remedy}{fewer}.",
+                "n_resamples",
+            )
         ]
 
 
@@ -598,8 +604,9 @@ def compare_systems(
     check_choice(test, "test", tuple(TESTS))
     if test != "t" and scores.draws is not None:
         raise InputError(
-            f"test must be 't' for values by drawn label sets, got {brief(test)}: only means over "
-            "queries have an error of the draws."
+            f"{{test}} must be 't' for values by drawn label sets, got {brief(test)}: only means "
+            "over queries have an error of the draws.",
+            argument="test",
         )
     is_family_wise = test == "tukey"
     check_correction(correction)

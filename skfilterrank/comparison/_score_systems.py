@@ -299,8 +299,9 @@ def _score_run(name, path, run, index, precision, wanted, kinds, params):
         if kinds:
             if aligned.draws is not None:
                 raise InputError(
-                    "qrels holds drawn label sets (column 'draw'), over which preferences cannot "
-                    f"be averaged: take another measure than {brief_list(list(kinds))}."
+                    "{qrels} holds drawn label sets (column 'draw'), over which preferences cannot "
+                    f"be averaged: take another measure than {brief_list(list(kinds))}.",
+                    argument="qrels",
                 )
             positions = relevant_positions(
                 aligned.y_true,
@@ -372,8 +373,9 @@ def _kind(parsed):
         return None
     if parsed.measure.plain is not None and parsed.measure.preference:
         raise InputError(
-            f"measures: {brief(parsed.text)} has options of its own for judgments, but preferences "
-            "compare all runs on the judgments of the call: use its parameters gains= or unjudged= "
-            "instead."
+            f"{{measures}}: {brief(parsed.text)} has options of its own for judgments, but "
+            "preferences compare all runs on the judgments of the call: use its parameters "
+            "{gains=} or {unjudged=} instead.",
+            argument=("measures", "gains=", "unjudged="),
         )
     return parsed.measure.preference or None

@@ -762,8 +762,12 @@ def _settled(array, systems, queries, missing):
         is_dropped = is_missing.any(axis=0)
         if is_dropped.all():
             raise InputError(
-                "missing='drop' leaves no query, because no query has a value of every system. "
-                "Leave out systems, or pass missing= a number to use as the missing value."
+                "{missing='drop'} leaves no query, because no query has a value of every system. "
+                "Leave out systems{, or pass missing= a number to use as the missing value}.",
+                argument=(
+                    "missing='drop'",
+                    ", or pass missing= a number to use as the missing value",
+                ),
             )
         return array[:, ~is_dropped], is_dropped
     if missing == "raise":

@@ -494,8 +494,9 @@ class QrelsIndex:
         )
         if not len(numbers) and missing == "drop":
             raise InputError(
-                "the run holds no document, so missing='drop' leaves out all queries; pass "
-                "missing='empty' to count every query as an empty list."
+                "the run holds no document, so {missing='drop'} leaves out all queries; pass "
+                "{missing='empty'} to count every query as an empty list.",
+                argument=("missing='drop'", "missing='empty'"),
             )
         if len(numbers) and (numbers < 0).all():
             raise InputError(

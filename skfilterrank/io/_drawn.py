@@ -36,8 +36,10 @@ def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
         return rows, None
     if is_sample(rows.values, rows.probabilities):
         raise InputError(
-            "qrels holds drawn label sets (column 'draw') and labels with an inclusion probability "
-            "below 1: take one of the two. Drop the column 'inclusion_probability' to use the sets."
+            "{qrels} holds drawn label sets (column 'draw') and labels with an inclusion "
+            "probability below 1: take one of the two. Drop the column 'inclusion_probability' to "
+            "use the sets.",
+            argument="qrels",
         )
     is_drawn = rows.draws >= 0
     draws = rows.draws[is_drawn]
@@ -45,9 +47,10 @@ def folded(rows: DocumentPairs) -> tuple[DocumentPairs, np.ndarray | None]:
     n_draws = len(numbers)
     if n_draws < 2 or numbers[-1] != n_draws - 1:
         raise InputError(
-            "qrels must hold at least two drawn label sets, numbered 0, 1, 2, ... in the column "
+            "{qrels} must hold at least two drawn label sets, numbered 0, 1, 2, ... in the column "
             f"'draw', got {counted(n_draws, 'draw')}: {brief(numbers.tolist())}. Write all sets "
-            "into one table, or leave out the column 'draw' of a single set."
+            "into one table, or leave out the column 'draw' of a single set.",
+            argument="qrels",
         )
     pairs, first = _numbered(rows)
     n_of_each = np.bincount(pairs[is_drawn], minlength=len(first))

@@ -22,12 +22,13 @@ from skfilterrank._base.checks import (
 )
 from skfilterrank._base.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank._files.columns import ROLES, find_column, has_labels, scores_are_labels
-from skfilterrank._files.kinds import MS_MARCO_RUN, ORDER, PRELS, QRELS, RUN
+from skfilterrank._files.kinds import AS_IN, MS_MARCO_RUN, PRELS, QRELS, RUN
 from skfilterrank._files.tokens import Tokens, id_tokens
 from skfilterrank.exceptions import (
     DataWarning,
     FileFormatError,
     InputError,
+    Message,
     SkfilterrankError,
     brief,
     brief_list,
@@ -58,8 +59,9 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
     known = {_key(label): gain for label, gain in gains.items()}
     if lacking := [label for label in labels if _key(label) not in known]:
         raise InputError(
-            f"gains has no gain for labels of {content.name}: {brief_list(lacking)}. Add a gain "
-            "for each of these labels."
+            f"{{gains}} has no gain for labels of {content.name}: {brief_list(lacking)}. Add a "
+            "gain for each of these labels.",
+            argument="gains",
         )
     # Code -1, a missing label, takes the last entry, NaN.
     return np.array([*(float(known[_key(label)]) for label in labels), np.nan])[codes]
@@ -224,30 +226,31 @@ class Table:
 
     def _fail_of_columns(self, found):
         """Raise for roles without a column; `found` are the columns of the roles."""
+        order = f"judgments come first, then runs{{{AS_IN}}}."
         lacking = [name for name in found if found[name] is None]
         others = [each for each in self._present if each not in found.values()]
-        advice = (
-            f"Name each by columns=, such as {{{lacking[0]!r}: {brief(others[0])}}}, or rename it."
-            if others
-            else "Add what lacks."
-        )
+        advice, given = "Add what lacks.", "columns="
+        if others:
+            given = f"columns=, such as {{{lacking[0]!r}: {brief(others[0])}}}"
+            advice = f"Name each by {{{given}}}, or rename it."
         for name in lacking:
             if name in self._present and self._roles[name] is not ROLES[name]:
                 advice = (
-                    f"columns= is for tables whose columns have other names; here {brief(name)} is "
-                    "there: leave it out of columns=."
+                    f"{{columns=}} is for tables whose columns have other names; here "
+                    f"{brief(name)} is there: leave it out of {{columns=}}."
                 )
         if lacking == ["score"] and has_labels(self._present):
-            advice = f"These look like judgments, but a run was expected: {ORDER}"
+            advice = f"These look like judgments, but a run was expected: {order}"
         if lacking == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
-            advice = f"This looks like a run, but judgments were expected: {ORDER}"
+            advice = f"This looks like a run, but judgments were expected: {order}"
         most = {"score": 1}
         names = [
             " or ".join(map(repr, self._roles[name].sure[: most.get(name, 2)])) for name in lacking
         ]
         raise InputError(
             f"{self.name} has no column {', and no column '.join(names)}; its "
-            f"columns are {brief_list(self._present)}. {advice}"
+            f"columns are {brief_list(self._present)}. {advice}",
+            argument=(AS_IN, "columns=", given),
         )
 
     def column(self, name):
@@ -299,7 +302,8 @@ def qrels_rows_of(content, gains=None, duplicates="raise", subtopic=None) -> Doc
         try:
             labels = content.numbers("label", "the label")
         except SkfilterrankError as error:
-            error.add_note("Labels that are texts can be read with gains=, the gain of each label.")
+            note = "Labels that are texts can be read with {gains=}, the gain of each label."
+            error.add_note(Message(note, "gains="))
             raise
         advice = (
             "; labels must be finite numbers, or in tables NaN for unjudged documents. In TREC "

@@ -397,8 +397,9 @@ def refuse_draws(argument):
     """Raise for drawn label sets where one label for each document is needed."""
     raise InputError(
         f"{argument} holds drawn label sets (column 'draw'), but one label of each document is "
-        "needed. Pass the set of one draw, or the judgments before complete_qrels; evaluate_runs "
-        "and score_systems take all sets."
+        "needed. Pass the set of one draw, or the judgments before {complete_qrels}; "
+        "{evaluate_runs} and {score_systems} take all sets.",
+        argument=("complete_qrels", "evaluate_runs", "score_systems"),
     )
 
 
@@ -462,8 +463,9 @@ def _opened(source, value, argument, columns=None) -> TrecLines | Table:
     if columns and n_columns(content):
         raise FileFormatError(
             f"the first line names no columns such as {brief_list(columns.values())}: leave out "
-            f"columns=, or put names of the columns into the first line{seems(content)}.",
+            f"{{columns=}}, or put names of the columns into the first line{seems(content)}.",
             name,
+            argument="columns=",
         )
     return TrecLines(content, name, value)
 
@@ -510,10 +512,11 @@ def settled(rows, source, unjudged_label, predicted, name):
         warn_user(
             f"{name} holds {counted(n_labels, 'label')}, of which machines gave "
             f"{sum(machines.values()):,} ({_shown(machines)}). They count like people's labels, "
-            "but values from them may be far off. Say predicted 'use' to accept this, or 'drop' to "
-            "treat their documents as unjudged. With a sample of people's labels, values can be "
-            "estimated with intervals (skfilterrank.judgments).",
+            "but values from them may be far off. Say {predicted} 'use' to accept this, or 'drop' "
+            "to treat their documents as unjudged. With a sample of people's labels, values can be "
+            "estimated with intervals by {skfilterrank.judgments.estimate}.",
             DataWarning,
+            argument=("predicted", "skfilterrank.judgments.estimate"),
         )
     return rows
 
@@ -526,10 +529,14 @@ def _warn_of_labels_below_0(labels, name):
         warn_user(
             f"{name} holds labels below 0 ({shown}), which are treated as forbidden documents. "
             "trec_eval treats them as unjudged documents, which changes values such as bpref, "
-            "infAP and nDCG. Say unjudged_label=None if they are forbidden, 'trec' if they are not "
-            "judged, or pass the one label that means unjudged, to read_qrels or QrelsIndex, whose "
-            "results every function accepts.",
+            "infAP and nDCG. Say {unjudged_label=None} if they are forbidden, 'trec' if they are "
+            "not judged, or pass the one label that means unjudged{, to read_qrels or QrelsIndex, "
+            "whose results every function accepts}.",
             DataWarning,
+            argument=(
+                "unjudged_label=None",
+                ", to read_qrels or QrelsIndex, whose results every function accepts",
+            ),
         )
 
 
@@ -603,8 +610,13 @@ def read_judged_table(
     name = source_name(source)
     if query == document or (label is not None and label in (query, document)):
         raise InputError(
-            f"query={brief(query)}, label={brief(label)} and document={brief(document)} must be "
-            "different columns."
+            f"{{query={brief(query)}}}, {{label={brief(label)}}} and "
+            f"{{document={brief(document)}}} must be different columns.",
+            argument=(
+                f"query={brief(query)}",
+                f"label={brief(label)}",
+                f"document={brief(document)}",
+            ),
         )
 
     data = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
@@ -632,8 +644,9 @@ def read_judged_table(
     if absent:
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "
-            f"{brief_list(table.columns)}. Pass the names of the columns as query=, label= and "
-            "document=."
+            f"{brief_list(table.columns)}. Pass the names of the columns as {{query=}}, {{label=}} "
+            "and {document=}.",
+            argument=("query=", "label=", "document="),
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)

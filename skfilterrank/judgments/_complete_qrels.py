@@ -14,6 +14,7 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
+    Message,
     SkfilterrankError,
     brief,
     brief_list,
@@ -205,7 +206,8 @@ def complete_qrels(
     if not is_drawn.any():
         raise InputError(
             "no document of the runs is unjudged: name the label that means unjudged in "
-            "read_qrels(qrels, unjudged_label=), or pass runs with other documents."
+            "{read_qrels(qrels, unjudged_label=)}, or pass runs with other documents.",
+            argument="read_qrels(qrels, unjudged_label=)",
         )
     X, n_lacking = _table_of_pairs(pairs, ranks, documents, topics, machine_qrels)
     queries = pd.factorize(pairs.get_level_values("qid"))[0]
@@ -251,7 +253,7 @@ def _judgments(qrels) -> pd.DataFrame:
     try:
         judged = read_qrels(qrels, predicted="use")
     except SkfilterrankError as error:
-        error.add_note("The error concerns qrels.")
+        error.add_note(Message("The error concerns {qrels}.", "qrels"))
         raise
     if "draw" in judged:
         refuse_draws("qrels")
@@ -262,10 +264,11 @@ def _judgments(qrels) -> pd.DataFrame:
     if n_machine := int(is_machine.sum()):
         names = sorted(map(str, judged[JUDGED_BY][is_machine].unique()))
         warn_user(
-            f"qrels holds {counted(n_machine, 'label')} that machines gave (column "
+            f"{{qrels}} holds {counted(n_machine, 'label')} that machines gave (column "
             f"{brief(JUDGED_BY)}: {', '.join(names[:_SHOWN])}): they are not learned from, and are "
-            "drawn anew. Pass a machine's labels as machine_qrels.",
+            "drawn anew. Pass a machine's labels as {machine_qrels}.",
             DataWarning,
+            argument=("qrels", "machine_qrels"),
         )
     return judged.assign(label=judged["label"].mask(is_machine))
 
@@ -284,8 +287,9 @@ def _ranks_of_judged_queries(ranks, judged) -> tuple[pd.DataFrame, list]:
         warn_user(
             f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
             f"out, such as {brief_list(unknown[:_SHOWN])}. To complete a query of which nothing is "
-            "judged, give qrels one of its documents without a label (NaN).",
+            "judged, give {qrels} one of its documents without a label (NaN).",
             DataWarning,
+            argument="qrels",
         )
     index = pd.MultiIndex.from_frame(ids[is_known])
     return ranks[is_known].set_axis(index, axis=0), unknown
@@ -297,17 +301,21 @@ def _check_enough(labels) -> None:
     n_others = len(labels) - n_relevant
     if min(n_relevant, n_others) < _MIN_ROWS or len(labels) < _MIN_LABELS:
         raise InputError(
-            f"qrels holds labels of {n_relevant} relevant and {n_others} other documents by "
+            f"{{qrels}} holds labels of {n_relevant} relevant and {n_others} other documents by "
             f"people, but {_MIN_LABELS} are needed to draw labels, and {_MIN_ROWS} of each kind. "
             "Judge more documents, which 'skfilterrank select' chooses. Fewer labels order systems "
-            "worse than rank_systems, which needs none."
+            "worse than {rank_systems}, which needs none.",
+            argument=("qrels", "rank_systems"),
         )
 
 
 def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
     """Return a table with a row for each pair, and the number of documents without a text."""
     if topics is not None and documents is None:
-        raise InputError("topics are compared with documents: pass documents, too, or no topics.")
+        raise InputError(
+            "{topics} are compared with {documents}: pass {documents}, too, or no {topics}.",
+            argument=("topics", "documents"),
+        )
     X = ranks.reindex(pairs).reset_index(drop=True)
     X.columns = pd.Index([f"{_RANK}{name}" for name in ranks])
     machines = {
@@ -316,8 +324,9 @@ def _table_of_pairs(pairs, ranks, documents, topics, machine_qrels):
     }
     if absent := [name for name, labels in machines.items() if np.isnan(labels).all()]:
         raise InputError(
-            f"machine_qrels has no {absent[0]} of a document of the runs: bring queries and "
-            "documents to one form first."
+            f"{{machine_qrels}} has no {absent[0]} of a document of the runs: bring queries and "
+            "documents to one form first.",
+            argument="machine_qrels",
         )
     parts, n_lacking = [X, pd.DataFrame(machines, X.index)], 0
     for name, table, key in (("documents", documents, "docno"), ("topics", topics, "qid")):

@@ -101,8 +101,9 @@ class RankedPool:
         for name, labels in machine.items():
             if np.isnan(labels).all():
                 raise InputError(
-                    f"machine_qrels has no label of {brief(name)} for any document of the pool: "
-                    "bring queries and documents to one form first."
+                    f"{{machine_qrels}} has no label of {brief(name)} for any document of the "
+                    "pool: bring queries and documents to one form first.",
+                    argument="machine_qrels",
                 )
         *places, missing = _places(runs, index)
         return cls(index, machine, *places, missing_queries=missing)
@@ -207,8 +208,9 @@ def _gains_of(labels, gains):
     outside = np.unique(labels[(labels < known[0]) | (labels > known[-1])])
     if len(outside):
         raise InputError(
-            f"machine_qrels has labels outside the range of gains, {known[0]:g} to "
-            f"{known[-1]:g}: {brief_list(outside.tolist())}. Add their gains to gains."
+            f"{{machine_qrels}} has labels outside the range of gains, {known[0]:g} to "
+            f"{known[-1]:g}: {brief_list(outside.tolist())}. Add their gains to {{gains}}.",
+            argument=("machine_qrels", "gains"),
         )
     return np.interp(labels, known, as_gains(known, gains, name="gains"))
 
@@ -242,9 +244,10 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
     whose = counted(len(counts), "run")
     warn_user(
         f"documents in the first {k} of {whose} are outside the pool ({', '.join(shown)}): they "
-        "count as gain 0, whatever their true label. Pass machine labels of them, or a pool= "
-        "that has them, and draw again with judged=, which keeps existing labels.",
+        "count as gain 0, whatever their true label. Pass machine labels of them{, or a "
+        "pool= that has them}, and draw again with {judged=}, which keeps existing labels.",
         DataWarning,
+        argument=(", or a pool= that has them", "judged="),
     )
 
 
@@ -299,10 +302,11 @@ def _of_machine(table, name):
     if by_people.all() or not by_people.any():
         return labels
     warn_user(
-        f"machine_qrels, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people "
+        f"{{machine_qrels}}, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people "
         f"among {len(labels):,}: they are left out, and the machine's labels of these documents "
         "are unknown. Pass the machine's own labels of all documents.",
         DataWarning,
+        argument="machine_qrels",
     )
     return labels.mask(by_people)
 

@@ -194,7 +194,9 @@ def _number(n_total, share, n_possible, what):
     n_total = check_number_of_documents(n_total, "n_total")
     if n_total > n_possible:
         raise InputError(
-            f"n_total is {n_total:,}, and there are {n_possible:,} {what}: ask for at most so many."
+            f"{{n_total}} is {n_total:,}, and there are {n_possible:,} {what}: ask for at most so "
+            "many.",
+            argument="n_total",
         )
     return n_total
 
@@ -202,7 +204,10 @@ def _number(n_total, share, n_possible, what):
 def _draw_queries(pool, parsed, n_total, share, known, random_state):
     """Draw some queries, with the documents that can matter to the measures."""
     if known is not None:
-        raise InputError("judged is of no use with unit='query': queries are drawn whole.")
+        raise InputError(
+            "{judged} is of no use with {unit='query'}: queries are drawn whole.",
+            argument=("judged", "unit='query'"),
+        )
     counts = rows_to_judge(pool, parsed)
     codes = pool.codes[counts]
     # Queries without a list have nothing to judge.
@@ -238,7 +243,8 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
     if n_draw < least:
         raise InputError(
             f"the sample has {counted(n_draw, 'document')}, and with less than {least:,} some "
-            f"documents of this pool could not be drawn: ask for at least {least:,} (n_total)."
+            f"documents of this pool could not be drawn: ask for at least {least:,} ({{n_total}}).",
+            argument="n_total",
         )
     probability = np.zeros(len(sizes))
     for rows in members:
@@ -257,7 +263,8 @@ def _sizes(pool, parsed, gains, aim):
         if (form.shares == form.shares[0]).all():
             raise InputError(
                 f"{brief(each.text)} is the same for the gains {brief_list(grades.tolist())}: give "
-                "gains by which it differs, below 0 where documents are forbidden."
+                "{gains} by which it differs, below 0 where documents are forbidden.",
+                argument="gains",
             )
         influential |= form.influential()
         least = least if form.is_linear else _LEAST_OF_RATIOS

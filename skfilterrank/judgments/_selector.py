@@ -308,18 +308,20 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
         n_above = np.count_nonzero(index.sizes < n_per_query)
         if n_above and warn:
             warn_user(
-                f"n_per_query={n_per_query} is above the number of documents of {n_above} of "
+                f"{{n_per_query={n_per_query}}} is above the number of documents of {n_above} of "
                 f"{index.n_queries} queries: all of their documents are selected.",
                 DataWarning,
+                argument=f"n_per_query={n_per_query}",
             )
         return np.minimum(index.sizes, min(n_per_query, index.n_rows))
     n_total = check_number_of_documents(n_total, "n_total")
     if n_total >= index.n_rows:
         if n_total > index.n_rows and warn:
             warn_user(
-                f"n_total={n_total} is above the number of documents, {index.n_rows}: all of them "
-                "are selected.",
+                f"{{n_total={n_total}}} is above the number of documents, {index.n_rows}: all of "
+                "them are selected.",
                 DataWarning,
+                argument=f"n_total={n_total}",
             )
         return index.sizes
     # Largest number of documents for each query that does not exceed the total.

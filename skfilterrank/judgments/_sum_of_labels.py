@@ -103,9 +103,10 @@ class SumOfLabels:
     def _refuse(self, why):
         raise InputError(
             f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
-            "draw whole queries by draw_sample(..., unit='query'), judge the documents that it "
+            "draw whole queries by {draw_sample(..., unit='query')}, judge the documents that it "
             "asks for, and measure these queries; or take a measure such as dcg, ndcg, ndcg_f, ap, "
-            "precision@k, recall, rbp or forbidden@k."
+            "precision@k, recall, rbp or forbidden@k.",
+            argument="draw_sample(..., unit='query')",
         )
 
     def _position_weights(self, form):

@@ -103,7 +103,8 @@ def _rbp(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "bin
             raise InputError(
                 f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
                 "a fully relevant document, so map labels to gains up to 1, such as "
-                "gains={0: 0, 1: 0.5, 2: 1}."
+                "{gains={0: 0, 1: 0.5, 2: 1}}.",
+                argument=f"gains={0: 0, 1: 0.5, 2: 1}",
             )
         relevant = block.ranked(np.maximum(block.gains, 0.0), k)
     return relevant @ geometric(first_places(relevant.shape[1]), persistence)
@@ -183,7 +184,8 @@ def _err(block: ListBlock, k, *, max_grade: float = 4):
             f"a gain of {np.format_float_positional(highest, trim='-')} is above "
             f"max_grade={max_grade:g}: pass max_grade, the highest grade of the scale (the same "
             "for all data that are compared). ERR takes 2**gain - 1 by itself, so labels need no "
-            "gains='exp2'."
+            "{gains='exp2'}.",
+            argument="gains='exp2'",
         )
     chances = _satisfied(block.only_retained(block.in_order(block.gains, k)), max_grade)
     stops = chances.copy()

@@ -326,8 +326,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
                 f"the held-out scores of {type(final_step(self.estimator_)).__name__} are worse "
                 f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
                 "bad one. Probabilities never fall with the score, so they are of little use; "
-                "check the labels and gains=, or whether the score must be negated.",
+                "check the labels and {gains=}, or whether the score must be negated.",
                 FitWarning,
+                argument="gains=",
             )
 
     def _scores_and_probabilities(self, X, groups):

@@ -223,9 +223,10 @@ def warn_without_pairs(ranker, gains, codes, lost=lambda: "all scores may be equ
     if (gains == some[codes]).all():
         warn_user(
             f"{type(ranker).__name__} learns from documents of different gain in one query, and no "
-            f"query has two, so that {lost()}. Check y and groups, or use a classifier or a "
+            f"query has two, so that {lost()}. Check y and {{groups}}, or use a classifier or a "
             "regressor.",
             FitWarning,
+            argument="groups",
         )
 
 
@@ -254,8 +255,9 @@ def check_grades(ranker, y, wanted):
         setting = "label_gain" if wanted == "group" else "ndcg_exp_gain=False"
         raise InputError(
             f"{name} takes at most {_MOST_GRADES} grades but y has {n_grades} distinct gains: map "
-            f"them to fewer with gains=, set {setting}, or use LambdaRankRanker, which takes any "
-            "gains."
+            f"them to fewer with {{gains=}}, set {setting}, or use LambdaRankRanker, which takes "
+            "any gains.",
+            argument="gains=",
         )
 
 

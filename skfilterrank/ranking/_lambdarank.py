@@ -552,9 +552,10 @@ class LambdaRankRanker(FeatureRanker):
             return "it learns to filter but not to rank"
         raise InputError(
             "there is no pair to learn from: LambdaRankRanker needs two documents of different "
-            "gain in a query. Pass groups=, the query id of each row, or give y as a pandas Series "
-            "whose index has a level named 'qid'; or use gamma > 0, which learns from single "
-            "documents."
+            "gain in a query. Pass {groups=}, the query id of each row, or give y as a pandas "
+            "Series whose index has a level named 'qid'; or use gamma > 0, which learns from "
+            "single documents.",
+            argument="groups=",
         )
 
     def _without_filtered(self, scores):

@@ -21,7 +21,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.scoring import QueryWeight, query_weights
-from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, Message, brief
 from skfilterrank.ranking._out_of_fold import (
     check_inner,
     is_prefit,
@@ -484,7 +484,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         except ValueError as error:
             if threshold.is_calibrated and tuning.times:
                 n_queries = tuning.lists.n_queries
-                error.add_note(f"cv={brief(self.cv)} gives {n_queries} queries to calibrate on.")
+                own = f"cv={brief(self.cv)}"
+                note = f"{{{own}}} gives {n_queries} queries to calibrate on."
+                error.add_note(Message(note, own))
             raise
         if threshold.is_calibrated:
             self._qualify_certificate(threshold, rows, tuning)

@@ -306,7 +306,8 @@ def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
         which = "no gain is" if n_good == 0 else "every gain is"
         raise InputError(
             f"{which} above 0, so {type(final_step(estimator)).__name__} gets only one class: "
-            "check y and gains=, or use a regressor or a ranker."
+            "check y and {gains=}, or use a regressor or a ranker.",
+            argument="gains=",
         )
 
 

@@ -15,6 +15,7 @@ from skfilterrank.thresholds._comparability import ScoreComparability as ScoreCo
 from skfilterrank.thresholds._comparability import score_comparability
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
+from skfilterrank.thresholds._expected import IN_EVERY_LIST as IN_EVERY_LIST
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE as FILTER_SCORE

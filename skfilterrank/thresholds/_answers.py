@@ -133,13 +133,14 @@ def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
     told = "hiding what is below 0" if answer == BELOW else f"showing {answer}"
     told = told.replace(FIRST, f"the {FIRST}")
     keep = "threshold='better'" if inside else "keep_if='better'"
-    advice = f"Use {use}, or {keep} to take the highest, or judge more queries."
+    advice = f"Use {{{use}}}, or {{{keep}}} to take the highest, or judge more queries."
     if own["value"] > best["value"]:
         advice = "The threshold is higher by less than one error: keep it, or judge more queries."
     warn_user(
         f"{told} is {AS_GOOD}: they have {best['value']:.4f} by it and {own['value']:.4f} with the "
         f"threshold (standard error of the difference {best['error']:.4f}). {advice}",
         FitWarning,
+        argument=(use, keep),
     )
 
 

@@ -321,9 +321,10 @@ def _warn_if_all_hidden(shown, keys, judged):
     if not shown.any() and ((judged.gains > 0) & (keys > -np.inf)).any():
         warn_user(
             "the best certified threshold hides every document, though some have a gain above 0. "
-            "Check the sign of the scores (higher must be better) and gains=, allow higher risks, "
-            "or judge more queries.",
+            "Check the sign of the scores (higher must be better) and {gains=}, allow higher "
+            "risks, or judge more queries.",
             FitWarning,
+            argument="gains=",
         )
 
 

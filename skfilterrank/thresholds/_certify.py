@@ -86,8 +86,9 @@ class RiskTest:
             warn_user(
                 f"The risk {brief(self.risk.name)} is 0 on all calibration queries at every "
                 "threshold, so its certificate means little. If forbidden documents should have "
-                "gains below 0, pass gains.",
+                "gains below 0, pass {gains}.",
                 FitWarning,
+                argument="gains",
             )
 
     def _walk(self, steps):
@@ -142,7 +143,10 @@ class RiskTest:
         if n_units:
             none = self.bound.upper(np.zeros(n_units))
             text += f": even if none of them shows a failure, the risk may be as high as {none:.3g}"
-        raise InputError(f"{text}. Give more queries, raise the level or lower confidence_level.")
+        raise InputError(
+            f"{text}. Give more queries, raise the level or lower {{confidence_level}}.",
+            argument=("confidence_level", self.sure.partition("}")[0].removeprefix("{")),
+        )
 
     def _raise_impossible(self):
         """Raise if even the safest threshold does not keep the risk."""
@@ -423,7 +427,7 @@ def make_tests(
     # directions.
     chosen = [steps.is_chosen for steps in every]
     n_tests = len({steps.is_upward for steps in every if not steps.is_chosen}) + 2 * sum(chosen)
-    confidence, sure = confidence_level, f"confidence_level={confidence_level:g}"
+    confidence, sure = confidence_level, f"{{confidence_level={confidence_level:g}}}"
     if n_tests > 1:
         confidence = 1.0 - (1.0 - confidence_level) / n_tests
         sure += f" over {n_tests} tests together"

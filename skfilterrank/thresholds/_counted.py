@@ -193,8 +193,9 @@ def warn_of_copies(lists, clusters) -> None:
         return
     warn_user(
         f"{n_copies:,} of {counted(n_units, 'query')} are exact copies of others (the same scores "
-        "and labels). A query and its copies count once: leave copies out, or give them one "
-        "cluster by clusters=. As they are, each counts as a draw of its own, and the certificate "
+        "and labels). A query and its copies count once: leave copies out{, or give them one "
+        "cluster by clusters=}. As they are, each counts as a draw of its own, and the certificate "
         "says too much.",
         DataWarning,
+        argument=", or give them one cluster by clusters=",
     )

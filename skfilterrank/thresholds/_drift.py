@@ -9,7 +9,7 @@ import pandas as pd
 from skfilterrank._base.results import Result, counted
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import DataWarning
+from skfilterrank.exceptions import DataWarning, Message
 from skfilterrank.thresholds._judged_scores import effective_number, scored_sizes
 
 # A list size counts as different beyond the usual sizes times or divided by this factor.
@@ -225,19 +225,19 @@ def _compared_sizes(model, sizes) -> list:
     fact = Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
     if not fact.warns:
         return [fact]
-    names = "ExpectedThreshold"
+    names = "{ExpectedThreshold}"
     if np.median(others) < low and not model.cut_.learns_sizes:
         # LearnedThreshold does worse in lists that are longer than those of its fit.
-        names += " or LearnedThreshold"
+        names += " or {LearnedThreshold}"
     found = vars(model).get("comparability_")
     advice = (
         "The best threshold depends on the size of a list: pass whole lists, or fit again on lists "
         "like these"
     ) + {
         True: f". Scores compare between queries, so that {names} may be better.",
-        False: ". ExpectedThreshold needs scores that compare between queries, and these do not. "
-        "Compare with FirstK on judged queries.",
-        None: ". ExpectedThreshold may help if scores compare between queries. "
+        False: ". {ExpectedThreshold} needs scores that compare between queries, and these do not. "
+        "Compare with {FirstK} on judged queries.",
+        None: ". {ExpectedThreshold} may help if scores compare between queries. "
         + ("" if found is None else found.sentence),
     }[None if found is None else found.compares].rstrip()
     if hasattr(model, "certificate_"):
@@ -247,8 +247,11 @@ def _compared_sizes(model, sizes) -> list:
         )
     return [
         fact,
-        f"{100 * share:.0f} % of the lists have other sizes (median {np.median(others):g} "
-        f"documents) than those the threshold was chosen on ({low:g} to {high:g}). {advice}",
+        Message(
+            f"{100 * share:.0f} % of the lists have other sizes (median {np.median(others):g} "
+            f"documents) than those the threshold was chosen on ({low:g} to {high:g}). {advice}",
+            ("ExpectedThreshold", "LearnedThreshold", "FirstK"),
+        ),
     ]
 
 

@@ -32,6 +32,8 @@ from skfilterrank.thresholds._threshold import BaseThreshold
 _MOST_CORRELATION = 0.95
 # Largest number of levels; more gains are put into bins of similar numbers of rows.
 _MOST_LEVELS = 10
+# Words of the warning that scores do not compare between queries.
+IN_EVERY_LIST = "mean the same in every list"
 
 
 class LearnedCut(Cut):
@@ -179,9 +181,10 @@ class ExpectedThreshold(BaseThreshold):
         found = vars(self).get("comparability_")
         if found is not None and found.compares is False:
             warn_user(
-                f"{found.sentence} ExpectedThreshold takes a score to mean the same in every list: "
-                "compare its held_out_ with those of FirstK and LearnedThreshold.",
+                f"{found.sentence} {{ExpectedThreshold}} takes a score to {IN_EVERY_LIST}: "
+                "compare its {held_out_} with those of {FirstK} and {LearnedThreshold}.",
                 FitWarning,
+                argument=("ExpectedThreshold", "held_out_", "FirstK", "LearnedThreshold"),
             )
         return self
 

@@ -139,9 +139,9 @@ def check_has_prefix_values(parsed: ParsedMeasure, who: str) -> None:
     else:
         return
     raise InputError(
-        f"measure={brief(parsed.text)} {why}, so it has no expected value for each prefix of a "
-        f"list: {who} supports measures such as 'ndcg_f', 'f', 'dcg', 'ap' and "
-        "'rbp'."
+        f"{{measure={brief(parsed.text)}}} {why}, so it has no expected value for each prefix of a "
+        f"list: {{{who}}} supports measures such as 'ndcg_f', 'f', 'dcg', 'ap' and 'rbp'.",
+        argument=(f"measure={brief(parsed.text)}", who),
     )
 
 

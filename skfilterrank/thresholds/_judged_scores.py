@@ -418,15 +418,15 @@ def _block_shown(block, index, shown, ties):
 def warn_without_good(gains: np.ndarray) -> None:
     """Warn if some labels are forbidden and none is good, so that hiding all is best."""
     if (gains < 0).any() and not (gains > 0).any():
-        remedy = "Check the labels and gains=."
+        remedy, named = "Check the labels and {gains=}.", "gains="
         if (gains == 0).any():
-            remedy = (
-                "If 0 is a good label, map it to a gain above 0, such as by gains={0: 1, -1: -1}."
-            )
+            named = "gains={0: 1, -1: -1}"
+            remedy = f"If 0 is a good label, map it to a gain above 0, such as by {{{named}}}."
         warn_user(
             "no label has a gain above 0 and some are below, so that showing nothing is best. "
             f"{remedy}",
             FitWarning,
+            argument=named,
         )
 
 

@@ -288,8 +288,9 @@ class RiskMonitor:
         ids = [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
-                f"groups holds queries that were counted already: {brief_list(repeated)}. Pass "
-                "each query once, and give another draw of the same query an id of its own."
+                f"{{groups}} holds queries that were counted already: {brief_list(repeated)}. Pass "
+                "each query once, and give another draw of the same query an id of its own.",
+                argument="groups",
             )
         codes = lists.index.codes()
         is_answered = np.bincount(codes, lists.scores > -np.inf, lists.index.n_queries) > 0

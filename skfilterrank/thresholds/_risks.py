@@ -234,7 +234,7 @@ def read_risks(risks, among="all") -> list[Risk]:
         found.append(risk._replace(answered=among == "answered" and risk.reads != "none"))
     names = [risk.name for risk in found]
     if len(set(names)) < len(names):
-        raise InputError(f"risks names a risk twice: {', '.join(names)}.")
+        raise InputError(f"{{risks}} names a risk twice: {', '.join(names)}.", argument="risks")
     return found
 
 
@@ -299,7 +299,8 @@ def find_unjudged(
     if len(found):
         n_counted = len(documents.drop_duplicates())
         named = [
-            f"query {brief(query)} row {row}" for query, row in found[:_N_NAMED].itertuples(False)
+            f"query {brief(query)} {{row {row}}}"
+            for query, row in found[:_N_NAMED].itertuples(False)
         ]
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
@@ -308,6 +309,7 @@ def find_unjudged(
             "documents, or to be careful give them the worse label: a forbidden one, or for "
             "false_reject_rate a good one.",
             DataWarning,
+            argument=[f"row {row}" for row in found["row"][:_N_NAMED]],
         )
     return found
 
@@ -319,7 +321,7 @@ def kind_of_bound(steps: Steps):
 
 _INSTEAD = {
     "precision": " For a precision of at least 0.8 among what is shown, give 'forbidden' at most "
-    "0.2 with among='answered', and gains below 0 to all labels that are not good.",
+    "0.2 with {among='answered'}, and gains below 0 to all labels that are not good.",
     "recall": " For a recall of at least 0.8, give 'false_reject_rate' at most 0.2.",
 }
 
@@ -332,14 +334,15 @@ def _parse(rate) -> ParsedMeasure:
     except ValueError as error:
         name = str(rate).partition("@")[0].partition("(")[0]
         if isinstance(rate, str) and name in MEASURES and _is_rate(MEASURES[name]):
-            raise InputError(f"risks names {brief(rate)}: {error}") from error
+            raise InputError(f"{{risks}} names {brief(rate)}: {error}", argument="risks") from error
         parsed = None
     if parsed is None or not _is_rate(parsed.measure):
         instead = _INSTEAD.get(str(rate).partition("@")[0], "")
         names = ", ".join(map(repr, rates))
         raise InputError(
-            f"risks must name {names}, or a measure that register_measure made with "
-            f"value_range=(0, 1) and greater_is_better=False, got {brief(rate)}.{instead}"
+            f"{{risks}} must name {names}, or a measure that register_measure made with "
+            f"value_range=(0, 1) and greater_is_better=False, got {brief(rate)}.{instead}",
+            argument=("risks", "among='answered'"),
         )
     return parsed
 

@@ -718,7 +718,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         least = check_count(self.min_shown, "min_shown", or_none=True)
         if least is not None and most is not None and least > most:
             raise InputError(
-                f"min_shown must be at most max_shown, got min_shown={least} and max_shown={most}."
+                f"{{min_shown}} must be at most {{max_shown}}, got {{min_shown={least}}} and "
+                f"{{max_shown={most}}}.",
+                argument=("min_shown", "max_shown", f"min_shown={least}", f"max_shown={most}"),
             )
         check_choice(self.keep_if, "keep_if", ("better", None))
 

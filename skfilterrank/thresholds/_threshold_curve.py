@@ -105,8 +105,9 @@ def search_rows(
     """Find the best threshold for Rows; return also sizes and label counts."""
     if parsed.options.keys() & parsed.measure.columns.keys():
         raise InputError(
-            f"measure={parsed.text!r} has options with one entry per row, which thresholds do "
-            "not support. Name another measure."
+            f"{{measure={parsed.text!r}}} has options with one entry per row, which thresholds do "
+            "not support. Name another measure.",
+            argument=f"measure={parsed.text!r}",
         )
     noted: list[Noted] = []
     check_passes(rows, 3)

@@ -15,7 +15,7 @@ from skfilterrank._base.results import Result, counted, plural
 from skfilterrank._files.states import array
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, Message, brief
 from skfilterrank.thresholds._certificate import (
     RiskCertificate,
     rate_in_words,
@@ -186,9 +186,11 @@ class RiskStatus(Result):
         """Advice after an alarm, in words; empty without one."""
         if not self.alarm:
             return ""
-        return (
-            "Judge the newest queries, fit a CertifiedThreshold on them, and make a RiskMonitor of "
-            "it. If the cause has gone and the threshold stays, call reset()."
+        anew = "fit a CertifiedThreshold on them, and make a RiskMonitor of it"
+        return Message(
+            f"Judge the newest queries, {{{anew}}}. If the cause has gone and the threshold stays, "
+            "{call reset()}.",
+            (anew, "call reset()"),
         )
 
     @property

@@ -1,4 +1,5 @@
 import doctest
+import re
 import shutil
 from pathlib import Path
 
@@ -7,12 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import skfilterrank
+from skfilterrank import thresholds
 from skfilterrank.cli import main, rank_filter
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_qrels, write_qrels, write_run
 
 GAINS = "Bad=-1,Ok=1,Good=2"
 PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
+# Arguments of Python and classes, which no message of a command names.
+CLASSES = {name for name in (*skfilterrank.__all__, *thresholds.__all__) if name[0].isupper()}
+OF_PYTHON = re.compile(
+    r"(?<=[\s,;:])[a-z]+(?:_[a-z]+)*=(?=[\s.,;:'\[{]|None|True|$)"
+    rf"|(?<![.\w])(?:{'|'.join(sorted(CLASSES - {'Threshold', 'Cut'}))})\b"
+)
 QUICK = ["--models", "bce", "--learner", "linear"]
 
 
@@ -82,6 +91,7 @@ def run(capsys):
         except SystemExit as stop:
             code = stop.code
         captured = capsys.readouterr()
+        assert OF_PYTHON.findall(captured.err) == []
         return code, captured.out, captured.err
 
     return run

@@ -1,56 +1,121 @@
 """Errors and warnings speak of options and files, come once, and are left out by --quiet."""
 
+import ast
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import skfilterrank
 from skfilterrank.cli import COMMANDS, command_parser
-from skfilterrank.cli._output import call, in_options, message_of
-
-
-def learn(command):
-    """A command's parser, whose options messages are from now on put in."""
-    parser = command_parser(command)
-    call.begin([])
-    call.written = {name: written for name, (written, _) in parser.options().items()}
-    return parser
+from skfilterrank.cli._output import call, message_of, option_of
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_arguments_of_functions_become_options(command):
-    for action in learn(command)._actions:
-        if action.option_strings and action.dest != "help":
-            option = action.option_strings[-1]
-            assert in_options(f"pass {action.dest}='x'.") == f"give {option} x."
-            assert in_options(f"{action.dest}=None, or") == f"{option} none, or"
-            assert in_options(f"a {action.dest}= that") == f"a {option} that"
-            if "_" in action.dest and action.nargs != 0:
-                assert in_options(f"raise {action.dest}, or") == f"raise {option}, or"
-                assert in_options(f"'{action.dest}'") == f"'{action.dest}'"
-            # Options of measures, and those that are written as options already.
-            for text in (f"'ap({action.dest}=2)'", f"{option}=2", f"x.{action.dest}=2"):
-                assert in_options(text) == text
+    options = {name: written for name, (written, _) in command_parser(command).options().items()}
+    call.begin([])
+    call.written = options
+    for name, option in options.items():
+        assert option_of(name) == option_of(f"{name}=") == option
+        if option.startswith("-"):
+            assert option_of(f"{name}='x'") == f"{option} x"
+            assert option_of(f"{name}=None") in (
+                f"{option} none",
+                "What is held out of the training rows",
+            )
 
 
-def test_arguments_of_other_names_become_options():
-    learn("compare")
-    assert in_options("random_state=3, n_jobs=2") == "--random-state 3, --n-jobs 2"
-    assert in_options("gains={0: -1, 1: 0.5}") == "--gains=0=-1,1=0.5"
-    assert in_options("(missing 'empty')") == "(--missing empty)"
-    learn("threshold")
-    advice = in_options("Use threshold=None to show every document")
-    assert advice == "Use --threshold none to show every document"
-    for better in ("threshold='better'", "keep_if='better'"):
-        advice = f"Use threshold=np.inf, or {better} to take the highest, or judge"
-        assert in_options(advice) == (
-            "Use --threshold inf, or --threshold better to take the highest, or judge"
-        )
-    options = "'ap' has rel=..., gains=..., unjudged=..."
-    assert in_options(options) == options
-    learn("apply")
-    assert in_options("random_state=3, missing='drop'") == "random_state=3, missing='drop'"
+@pytest.mark.parametrize(
+    ("command", "term", "written"),
+    [
+        ("compare", "n_jobs=2", "--n-jobs 2"),
+        ("compare", "gains={0: -1, 1: 0.5}", "--gains=0=-1,1=0.5"),
+        ("compare", "risks", "risks"),
+        ("threshold", "risks['forbidden']", "--risk['forbidden']"),
+        ("threshold", "keep_if='better'", "--threshold better"),
+        ("threshold", "LearnedThreshold", "--threshold learned"),
+        ("threshold", "TunedThreshold", "--threshold tune"),
+        ("threshold", "threshold=np.inf", "--threshold inf"),
+        ("rank-filter", "groups=", "--query"),
+        ("monitor", "groups", "the run"),
+        ("apply", "random_state=3", "random_state=3"),
+    ],
+)
+def test_what_commands_write_for_python(command, term, written):
+    call.begin([])
+    call.written = {name: each for name, (each, _) in command_parser(command).options().items()}
+    assert option_of(term) == written
+
+
+# Rooms whose messages a command can print.
+ROOMS = ["_base", "_lists", "_files", "io", "metrics", "thresholds", "ranking", "judgments"]
+ROOMS += ["comparison", "_estimators"]
+RAISING = ("InputError", "InputTypeError", "FileFormatError", "MissingValuesError", "warn_user")
+
+
+def messages(room):
+    """Texts that a room raises or warns of, with the place of each."""
+    for path in sorted((Path(skfilterrank.__file__).parent / room).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(getattr(node, "func", None), "id", None)
+            if name in (*RAISING, "Message") and node.args:
+                parts = ast.walk(node.args[0])
+                text = "".join(str(each.value) for each in parts if isinstance(each, ast.Constant))
+                yield f"{path.name}:{node.lineno}", text
+
+
+# Files with messages that name such an argument, and that no command can cause.
+OF_PYTHON = {
+    "_lists/entry_search.py",
+    "_lists/queries.py",
+    "io/_write.py",
+    "metrics/_evaluate_runs.py",
+    "metrics/_informativeness.py",
+    "metrics/_normalized.py",
+    "metrics/_random_rankings.py",
+    "thresholds/_certificate.py",
+    "thresholds/_certified.py",
+    "thresholds/_certify.py",
+    "thresholds/_drift.py",
+    "thresholds/_threshold.py",
+    "thresholds/_two_scores.py",
+    "thresholds/_watched.py",
+    "ranking/_adarank.py",
+    "ranking/_coordinate_ascent.py",
+    "ranking/_feature_ranker.py",
+    "ranking/_make_ranker.py",
+    "ranking/_out_of_fold.py",
+    "ranking/_rank_and_filter.py",
+    "ranking/_training_rows.py",
+    "judgments/_estimate.py",
+    "judgments/_maxrep.py",
+    "judgments/_pseudo_qrels.py",
+    "judgments/_ranked_pool.py",
+    "comparison/_order_systems.py",
+    "comparison/_score_tables.py",
+    "comparison/_system_scores.py",
+    "_estimators/ranker_mixin.py",
+}
+
+
+def test_messages_mark_the_arguments_that_have_an_option():
+    """A message in another file writes {gains=}, so that commands can write --gains."""
+    names = {"groups", "keep_if", "measures", "risks"}
+    for command in COMMANDS:
+        options = command_parser(command).options()
+        names |= {name for name, (written, _) in options.items() if written.startswith("-")}
+    # Words of other meanings, such as the name of a ranker.
+    names -= {"format", "name", "same", "text"}
+    argument = re.compile(rf"(?<![\w{{.(,'])({'|'.join(sorted(names))})=(?!=)")
+    found = {}
+    for room in ROOMS:
+        for place, text in messages(room):
+            if match := argument.search(re.sub(r"{[^{}]*}", "", text)):
+                found.setdefault(f"{room}/{place.partition(':')[0]}", []).append(match[0])
+    assert {file: each for file, each in found.items() if file not in OF_PYTHON} == {}
+    assert set(found) == OF_PYTHON
 
 
 @pytest.fixture
@@ -78,9 +143,9 @@ def sample(tmp_path, monkeypatch):
     [
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
         ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
-        ("evaluate q.txt r.txt -m dcg@10", "--predicted use to accept this"),
-        ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use to accept this"),
-        ("threshold q.txt r.txt", "--predicted use to accept this"),
+        ("evaluate q.txt r.txt -m dcg@10", "--predicted 'use' to accept this"),
+        ("compare q.txt r.txt o.txt -m dcg@10", "--predicted 'use' to accept this"),
+        ("threshold q.txt r.txt", "--predicted 'use' to accept this"),
         (
             "threshold q.txt r.txt --risk any_forbidden=.2",
             "0.2 and --confidence-level 0.95 needs",
@@ -114,7 +179,6 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     functions = (
         "pool=",
         "unit=",
-        "predicted '",
         "missing=",
         "skfilterrank.",
         "draw_sample",
@@ -130,7 +194,7 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     )
     for name in functions:
         assert name not in err
-    words_of_python = r"\b(None|NaN|nan|DataFrame|Series|dict|pandas|cv|pass)\b|\(\)| y "
+    words_of_python = r"\b(None|NaN|nan|DataFrame|Series|dict|pandas|cv)\b|\(\)| y "
     assert re.search(words_of_python, err) is None
     lines = [line for line in err.splitlines() if "warning: " in line]
     assert len(lines) == len(set(lines))

@@ -91,7 +91,7 @@ def test_a_day_is_not_counted_twice(run, days):
     before = Path("filter.monitor.json").read_text()
     code, _, err = look(run, "monday")
     assert code == 2
-    assert "there are queries that were counted already: 'q000'" in err
+    assert "the run holds queries that were counted already: 'q000'" in err
     assert Path("filter.monitor.json").read_text() == before
 
 
