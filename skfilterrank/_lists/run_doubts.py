@@ -78,8 +78,9 @@ def warn_of_doubts(doubts: dict, misled, ties, own="warn") -> None:
     if owned and own == "warn":
         warn_user(
             f"the first document has the id of the query itself in many queries of {owned}: pass "
-            "own='drop' to leave such documents out, or own='keep' if they are answers.",
+            "{own='drop'} to leave such documents out, or {own='keep'} if they are answers.",
             DataWarning,
+            argument=("own='drop'", "own='keep'"),
         )
 
 

@@ -11,13 +11,14 @@ from skfilterrank._base.words import JUDGED_BY, N_ITEMS, is_of_machine
 from skfilterrank._files.columns import ROLES, find_column
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import text_ids
+from skfilterrank._files.tables import is_table_name, text_ids
 from skfilterrank._files.topics import read_texts
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import LabelOptions, label_key, written
 from skfilterrank.exceptions import FileFormatError, InputError, brief
-from skfilterrank.io import QrelsIndex, read_qrels, read_run
+from skfilterrank.io import QrelsIndex, read_qrels
+from skfilterrank.io import read_run as read_any_run
 
 STDIN = "-"
 # A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
@@ -67,12 +68,24 @@ def named_paths(paths) -> dict:
     }
 
 
-def read_named_runs(paths) -> dict:
+def columns_of(path, columns, role):
+    """Return names of columns for a table of a role, "label" or "score"; None for TREC files."""
+    if columns is None or not (path == STDIN or is_table_name(path)):
+        return None
+    return {name: own for name, own in columns.items() if name in ("qid", "docno", role)}
+
+
+def read_run(path, columns=None) -> pd.DataFrame:
+    """Read a run from a path or standard input."""
+    return read_any_run(source(path), columns=columns_of(path, columns, "score"))
+
+
+def read_named_runs(paths, columns=None) -> dict:
     """Read runs, by their names."""
     from tqdm import tqdm
 
     bar = tqdm(named_paths(paths).items(), unit="run", disable=not progress(), leave=False)
-    return {name: read_run(source(path)) for name, path in bar}
+    return {name: read_run(path, columns) for name, path in bar}
 
 
 def check_n_items(n_items, measures) -> None:
@@ -82,9 +95,10 @@ def check_n_items(n_items, measures) -> None:
         raise InputError(f"--n-items has no effect on {', '.join(measures)}. Leave it out.")
 
 
-def with_standard_input(runs) -> dict:
-    """Return runs by name; standard input is read here, since worker processes lack it."""
-    return {name: read_run(source(STDIN)) if path == STDIN else path for name, path in runs.items()}
+def runs_to_measure(runs, columns) -> dict:
+    """Return paths of runs by name; standard input is read, since worker processes lack it."""
+    is_read = {name: path == STDIN or columns is not None for name, path in runs.items()}
+    return {name: read_run(path, columns) if is_read[name] else path for name, path in runs.items()}
 
 
 def check_paths(paths) -> None:
@@ -109,6 +123,7 @@ def read_labels(path, reading: LabelOptions, measures=()):
     if label == "warn" and (isinstance(reading.gains, dict) or counts_forbidden(measures)):
         label = None
     how = {"unjudged_label": label, "predicted": reading.predicted, "gains": reading.texts}
+    how["columns"] = columns_of(path, reading.columns, "label")
     table = read_qrels(source(path), **how)
     match_gains(reading.numbers, {path: table["label"]})
     return table
@@ -117,7 +132,8 @@ def read_labels(path, reading: LabelOptions, measures=()):
 def read_index(path, reading: LabelOptions, measures, may_have_draws=False) -> QrelsIndex:
     """Read judgments for measures, a dict of parsed ones."""
     labels = read_labels(path, reading, measures.values())
-    return QrelsIndex(labels, may_have_draws=may_have_draws)
+    own = getattr(reading, "own", "warn")
+    return QrelsIndex(labels, own=own, may_have_draws=may_have_draws)
 
 
 def without_machines(qrels, path):

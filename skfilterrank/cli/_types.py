@@ -19,6 +19,7 @@ SAMPLED_MEASURES = ("ndcg_f@10",)
 GRADES = (0, 1, 2)
 POOL_DEPTH = 100
 _MOST = 2**31
+_ROLES = ("qid", "docno", "label", "score")
 
 
 def names(text):
@@ -48,6 +49,14 @@ def pairs(text):
     if any(len(pair) != 2 or not all(pair) for pair in listed):
         raise ArgumentTypeError(f"expected A=B,..., got {brief(text)}.")
     return listed
+
+
+def columns(text):
+    """Read names of columns by role, as in qid=question,docno=passage_id."""
+    named = dict(pairs(text))
+    if wrong := [role for role in named if role not in _ROLES]:
+        raise ArgumentTypeError(f"expected {', '.join(_ROLES)}, got {brief(wrong[0])}.")
+    return named
 
 
 def gains(text):
@@ -259,6 +268,10 @@ UnjudgedLabel = Annotated[
         shown="",
     ),
 ]
+Columns = Annotated[
+    dict[str, str] | None,
+    Arg("names of columns in tables", columns, metavar="qid=NAME,...", shown="the usual ones"),
+]
 Missing = Annotated[str | None, Arg(choices=MISSING)]
 Unit = Annotated[Literal["document", "query"], Arg("unit of a sample: documents or whole queries")]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
@@ -289,6 +302,7 @@ class LabelOptions:
         labels of machines: count, with a warning or not, or are not judged
     """
 
+    columns: Columns = None
     gains: Gains = None
     unjudged_label: UnjudgedLabel = "warn"
     predicted: Literal["warn", "use", "drop"] = "warn"
@@ -322,6 +336,8 @@ class ReadingOptions(LabelOptions):
     ----------
     unjudged
         give documents without a label gain 0, or take them out
+    own
+        documents whose id is that of the query: keep, with a warning or not, or leave out
     missing
         queries that a run lacks (default: empty)
     undefined
@@ -335,6 +351,7 @@ class ReadingOptions(LabelOptions):
     """
 
     unjudged: Literal["zero", "drop"] = "zero"
+    own: Literal["warn", "keep", "drop"] = "warn"
     missing: Missing = None
     undefined: Annotated[Any, Arg(convert=_undefined, metavar="NUMBER|drop")] = 0.0
     ties: Annotated[str, Arg(choices=TIES)] = "docno"

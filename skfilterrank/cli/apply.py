@@ -11,6 +11,7 @@ def apply(
     saved: Annotated[str, t.Arg(metavar="SAVED", file="read")],
     data: Annotated[str, t.Arg(metavar="DATA", file="read")],
     *,
+    columns: t.Columns = None,
     format: Annotated[str | None, t.format_arg(*t.LISTS, shown="by --out, else trec")] = None,
     out: t.Out = None,
 ) -> None:
@@ -38,9 +39,8 @@ def apply(
     import numpy as np
 
     from skfilterrank._files.files import reason_of
-    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, source
+    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_run
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
-    from skfilterrank.io import read_run
 
     format = chosen_format(format, out, t.LISTS)
     if holds_model(saved):
@@ -64,7 +64,7 @@ def apply(
         lists = read.lists(found, model["name"])
     else:
         threshold = load_threshold_of_runs(saved)
-        lists = read_run(source(data))
+        lists = read_run(data, columns)
         scores = lists["score"].to_numpy()
         is_shown = threshold.predict(scores, groups=lists["qid"].to_numpy()) > -np.inf
         lists = lists.assign(is_shown=is_shown)

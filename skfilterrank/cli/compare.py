@@ -123,7 +123,7 @@ def measured(qrels, runs, measures, reading, n_jobs):
                 "preferences"
             )
     params = reading.scoring() | {"n_jobs": n_jobs, "verbose": output.progress()}
-    runs = _inputs.with_standard_input(runs)
+    runs = _inputs.runs_to_measure(runs, reading.columns)
     score = partial(score_systems, index, runs, parsed, **params)
     try:
         scores = score(missing=reading.missing or "raise")

@@ -13,6 +13,7 @@ def complete(
     topics: t.Topics = None,
     text: t.Text = None,
     machine_qrels: t.MachineQrels = None,
+    columns: t.Columns = None,
     gains: t.Gains = None,
     depth: t.Depth = None,
     unjudged_label: t.UnjudgedLabel = "warn",
@@ -56,15 +57,20 @@ def complete(
     if isinstance(gains, dict):
         gains = {t.written(label): gain for label, gain in gains.items()}
     how = {"gains": gains, "predicted": "use", "unjudged_label": unjudged_label}
+
+    def read(path):
+        own = _inputs.columns_of(path, columns, "label")
+        return read_qrels(_inputs.source(path), columns=own, **how)
+
     # A run that is named twice counts once.
-    named = _inputs.read_named_runs(list(dict.fromkeys(runs)))
+    named = _inputs.read_named_runs(list(dict.fromkeys(runs)), columns)
     machines = _inputs.named_paths(machine_qrels or [])
     completed = complete_qrels(
-        read_qrels(_inputs.source(qrels), **how),
+        read(qrels),
         rank_table(named, depth=depth or None),
         None if docs is None else _inputs.read_documents(docs, text=text),
         None if topics is None else _inputs.read_topics(topics).iloc[:, 0],
-        {name: read_qrels(path, **how) for name, path in machines.items()} or None,
+        {name: read(path) for name, path in machines.items()} or None,
         n_draws=n_draws,
         random_state=random_state,
         n_jobs=n_jobs,

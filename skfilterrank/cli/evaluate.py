@@ -63,7 +63,7 @@ def evaluate(
     is_torn = output.output_is_terminal() and not is_late
     evaluations = iter_evaluations(
         index,
-        _inputs.with_standard_input(named),
+        _inputs.runs_to_measure(named, reading.columns),
         parsed,
         n_jobs=n_jobs,
         verbose=0 if is_torn else output.progress(),

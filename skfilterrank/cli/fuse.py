@@ -11,6 +11,7 @@ def fuse(
     runs: t.Runs,
     *,
     method: Literal["rrf", "borda", "condorcet", "combsum", "combmnz"] = "rrf",
+    columns: t.Columns = None,
     depth: t.Depth = None,
     name: str = "fused",
     out: t.Out = None,
@@ -38,7 +39,7 @@ def fuse(
 
     if out is not None and out.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")):
         raise InputError(f"--out {out}: fuse writes a TREC run. Name a file such as fused.txt.")
-    table = read_named_runs(runs)
+    table = read_named_runs(runs, columns)
     fused = fuse_runs(table, method=method, depth=depth or None)
     counts = write_run(data_output(out), fused, name=name)
     tell(

@@ -86,7 +86,7 @@ def monitor(
         reading = replace(reading, unjudged_label=None)
     missing = missing or of_runs.treatment_of_missing(certificate.risks, certificate.among)
     index, _ = of_runs.read_judgments(qrels, reading, [], is_certified=False)
-    aligned, rows = of_runs.aligned_run(run, run, index, missing)
+    aligned, rows = of_runs.aligned_run(run, run, index, missing, reading.columns)
     y_true, y_score, groups = of_runs.all_rows(aligned, rows)
     with warnings.catch_warnings():
         if aligned.n_filtered:

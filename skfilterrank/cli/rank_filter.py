@@ -44,7 +44,7 @@ def rank_filter(
     learner: Annotated[Literal["auto", "linear", "trees", "blend"], t.Arg(metavar="NAME")] = "auto",
     gains: t.Gains = None,
     cutting: t.Cutting,
-    columns: t.ColumnOptions,
+    roles: t.ColumnOptions,
     save: t.NewFile = None,
     out_run: t.NewFile = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
@@ -98,7 +98,7 @@ def rank_filter(
         chosen = chosen.with_cutoff(places)
     drawn = {"random_state": random_state, "n_jobs": n_jobs}
     unfitted = make_threshold(cutting, chosen, drawn)
-    trained = tested = read_rows(train, columns.given())
+    trained = tested = read_rows(train, roles.given())
     if learner == "linear" and issparse(trained.X):
         raise InputError(
             f"{train}: less than a tenth of the features differ from 0, and --learner linear needs "
@@ -108,7 +108,7 @@ def rank_filter(
     for line in trained.told_columns():
         tell(line)
     if test_data is not None:
-        tested = read_rows(test_data, columns.given(), trained.settings)
+        tested = read_rows(test_data, roles.given(), trained.settings)
         tell(f"{test_data}: {tested}")
     run_format = chosen_format(None, out_run, t.LISTS)
     if out_run is not None:

@@ -41,6 +41,7 @@ def select(
     measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,
     unit: t.Unit = "document",
+    columns: t.Columns = None,
     gains: Annotated[
         Any, t.Arg(convert=t.gains, metavar="LABEL=GAIN,...", shown="labels 0,1,2")
     ] = None,
@@ -118,9 +119,11 @@ def judging_table(given):
 
     _check(given)
     # All labels are people's and machines' alike, and those below 0 are what --gains says.
-    given.reading = t.LabelOptions(gains=given.gains, unjudged_label=None, predicted="use")
+    given.reading = t.LabelOptions(
+        columns=given.columns, gains=given.gains, unjudged_label=None, predicted="use"
+    )
     depth = t.POOL_DEPTH if given.depth is None else given.depth or None
-    known, runs = _judged(given), _inputs.read_named_runs(given.runs)
+    known, runs = _judged(given), _inputs.read_named_runs(given.runs, given.columns)
     documents = None
     if given.docs is not None:
         documents = _inputs.read_document_texts(given.docs, text=given.text)

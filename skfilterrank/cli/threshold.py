@@ -67,10 +67,11 @@ def threshold(
     index, is_sample = read_judgments(qrels, reading, names, is_certified=is_certified)
     unfitted.set_params(gains=reading.numbers)
     missing = missing or treatment_of_missing(cutting.risk, cutting.among)
+    given = {"how": cutting.threshold, "missing": missing, "is_sample": is_sample}
     records = []
     for name, path in named.items():
         fitted = clone(unfitted)
-        records.append(_fit(fitted, name, path, index, cutting.threshold, missing, is_sample))
+        records.append(_fit(fitted, name, path, index, reading.columns, **given))
     if save is not None:
         fitted.save(save)
         tell(f"wrote {save}")
@@ -189,12 +190,11 @@ def read_judgments(path, reading, names, *, is_certified):
     return index, True
 
 
-def aligned_run(name, path, index, missing):
+def aligned_run(name, path, index, missing, columns):
     """Join a run with judgments; print or raise which queries it lacks."""
     from skfilterrank.cli import _inputs
-    from skfilterrank.io import read_run
 
-    run = read_run(_inputs.source(path))
+    run = _inputs.read_run(path, columns)
     try:
         aligned = index.align(run, missing=missing)
     except MissingValuesError as error:
@@ -245,7 +245,7 @@ def judges_of(index, aligned, n_rows):
     return np.append(judges, np.full(n_rows - len(judges), PEOPLE))
 
 
-def _fit(threshold, name, path, index, how, missing, is_sample):
+def _fit(threshold, name, path, index, columns, how, missing, is_sample):
     """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object.
 
     `is_sample` tells that the judgments are a sample of queries.
@@ -256,7 +256,7 @@ def _fit(threshold, name, path, index, how, missing, is_sample):
     from skfilterrank._base.words import PEOPLE
     from skfilterrank._lists.measure_names import parse_measure
 
-    aligned, run = aligned_run(name, path, index, missing)
+    aligned, run = aligned_run(name, path, index, missing, columns)
     y_true, y_score, groups = rows = [*aligned]
     if isinstance(threshold, thresholds.CertifiedThreshold) and not is_sample:
         rows = all_rows(aligned, run)

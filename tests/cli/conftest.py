@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
 # Arguments of Python and classes, which no message of a command names.
 CLASSES = {name for name in (*skfilterrank.__all__, *thresholds.__all__) if name[0].isupper()}
 OF_PYTHON = re.compile(
-    r"(?<=[\s,;:])[a-z]+(?:_[a-z]+)*=(?=[\s.,;:'\[{]|None|True|$)"
+    r"(?<=[\s,;:])[a-z]+(?:_[a-z]+)*=(?=[\s,;:'\[{]|\.(?!\.)|None|True|$)"
     rf"|(?<![.\w])(?:{'|'.join(sorted(CLASSES - {'Threshold', 'Cut'}))})\b"
 )
 QUICK = ["--models", "bce", "--learner", "linear"]

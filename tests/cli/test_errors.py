@@ -75,7 +75,6 @@ OF_PYTHON = {
     "metrics/_informativeness.py",
     "metrics/_normalized.py",
     "metrics/_random_rankings.py",
-    "thresholds/_certificate.py",
     "thresholds/_certified.py",
     "thresholds/_certify.py",
     "thresholds/_drift.py",

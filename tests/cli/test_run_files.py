@@ -149,3 +149,30 @@ def test_judgments_of_other_documents_are_told(run, tmp_path, command):
         qrels.write_text("".join(f"{q} 0 {d} -1\n" for q, d in lines))
         _, _, err = run(command.split()[0], qrels, *runs, "--unjudged-label", "trec")
         assert err.count("the judgments hold no label") == 1
+
+
+def test_columns_of_tables_are_named(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.csv").write_text("question,passage,verdict\n1,a,1\n1,b,0\n")
+    Path("r.csv").write_text("question,passage,logit\n1,a,2\n1,b,1\n")
+    Path("r.txt").write_text("1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n")
+    _, _, err = run("evaluate", "q.csv", "r.csv", "-m", "rr")
+    assert "Name each by --columns, such as qid=question, or rename it." in err
+    named = "qid=question,docno=passage,label=verdict,score=logit"
+    for file in ("r.csv", "r.txt"):
+        code, out, err = run("evaluate", "q.csv", file, "-m", "rr", "--columns", named)
+        assert (code, out.split(), err) == (0, ["run", "rr", "r", "1.0000"], "")
+
+
+def test_documents_with_the_id_of_their_query(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    queries = [f"d{number}" for number in range(20)]
+    Path("q.txt").write_text("".join(f"{query} 0 a 1\n" for query in queries))
+    lines = "".join(f"{query} Q0 {query} 1 2 x\n{query} Q0 a 2 1 x\n" for query in queries)
+    Path("r.txt").write_text(lines)
+    values = {}
+    for own in ("keep", "drop"):
+        code, out, err = run("evaluate", "q.txt", "r.txt", "-m", "rr", "--own", own)
+        assert (code, err) == (0, "")
+        values[own] = out.split()[-1]
+    assert values == {"keep": "0.5000", "drop": "1.0000"}
