@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ WHOLE_ORDERS = ("worst", "best", "stable")
 UNJUDGED = ("zero", "drop")
 # Default of `y_score`: not None, because None is an error that a caller may make.
 _NO_SCORES = object()
+_T = TypeVar("_T")
 _LARGEST_GAIN = 1e200
 
 
@@ -36,7 +37,8 @@ _DERIVED = {
     "gains": ("has_unjudged", "has_forbidden", "_readings"),
     "scores": ("has_filtered",),
 }
-_OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant")
+# What says which document stands at which place.
+_ORDER = ("sort_key", "has_filtered", "cells", "_tied")
 
 
 class RankedLists:
@@ -198,9 +200,24 @@ def _check_sizes(gains) -> None:
         )
 
 
-def _shared(make) -> "cached_property[np.ndarray]":
-    """Make a cached property whose array is read-only, because several measures share it."""
-    return cached_property(wraps(make)(lambda block: read_only(make(block))))
+def _kept_in(part: str) -> "Callable[[Callable[..., _T]], cached_property[_T]]":
+    """Make properties that a part of a block keeps; arrays are read-only, since they are shared."""
+
+    def keep(make):
+        @wraps(make)
+        def kept(block):
+            values = getattr(block, part)
+            if make.__name__ not in values:
+                found = make(block)
+                values[make.__name__] = read_only(found) if isinstance(found, np.ndarray) else found
+            return values[make.__name__]
+
+        return property(kept)
+
+    return keep  # for type checkers, a property that is computed once
+
+
+_of_judgments, _of_order = _kept_in("_judgments"), _kept_in("_order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +274,11 @@ class RelevantCells:
 
 
 class ListBlock:
-    """Lists of some queries of similar size, as padded matrices."""
+    """Lists of some queries of similar size, as padded matrices.
+
+    A block is a pair: judgments (gains, the pool, bounds), and an order (sort keys, ties, what is
+    shown). Blocks with the same judgments or the same order share what was computed of them.
+    """
 
     def __init__(self, lists: RankedLists, block: QueryBlock):
         self._lists = lists
@@ -267,33 +288,34 @@ class ListBlock:
         self.width = block.width
         # True if some query has fewer rows than the block has columns.
         self.is_padded = bool(block.sizes[0] != block.width)
-        # True if some gain is below 0, or if some row is unjudged, in all data and not only this
-        # block.
-        self.has_forbidden: bool = lists.has_forbidden
-        self.has_unjudged: bool = lists.has_unjudged
         # Order of rows with equal scores; "ids" for document ids.
         self.tie_rule: str = lists.ties
-        # Results of this block, and results that depend on judgments only.
-        self._kept: dict[tuple, Any] = {}
-        self._made: dict[tuple, Any] = {}
+        # What was computed of the judgments alone, and of the order or of both.
+        self._judgments: dict[Any, Any] = {}
+        self._order: dict[Any, Any] = {}
 
-    @cached_property
-    def has_filtered(self) -> bool:
-        """True if some row of the data is not in its list."""
-        return self._lists.has_filtered
+    @property
+    def has_forbidden(self) -> bool:
+        """True if some gain of all data, and not only of this block, is below 0."""
+        return self._lists.has_forbidden
+
+    @property
+    def has_unjudged(self) -> bool:
+        """True if some row of all data, and not only of this block, is unjudged."""
+        return self._lists.has_unjudged
 
     def _keep(self, make: Callable, key):
-        """Return ``make(key)`` from a cache; `make` is a method of the block."""
+        """Return ``make(key)``, which is kept with the order; `make` is a method of the block."""
         name = make.__name__, key
-        if name not in self._kept:
-            self._kept[name] = make(key)
-        return self._kept[name]
+        if name not in self._order:
+            self._order[name] = make(key)
+        return self._order[name]
 
     def once(self, make: Callable, k: int | None):
-        """Return ``make(block, k)`` from a cache; the result must depend on judgments only."""
-        if (make, k) not in self._made:
-            self._made[make, k] = make(self, k)
-        return self._made[make, k]
+        """Return ``make(block, k)``, which is kept: it must depend on judgments only."""
+        if (make, k) not in self._judgments:
+            self._judgments[make, k] = make(self, k)
+        return self._judgments[make, k]
 
     @property
     def query_ids(self) -> np.ndarray:
@@ -314,25 +336,28 @@ class ListBlock:
         return self._keep(self._read_by, own)
 
     def _read_by(self, own):
-        block = self._with(self._lists.judged_by(own), self.layout)
-        if "sort_key" in self.__dict__ or self._lists.scores is not None:
-            block.sort_key = self.sort_key
-            if block._lists.unjudged == "drop" and block.has_unjudged:
-                block.sort_key = np.where(block.judged, self.sort_key, np.inf)
-                block.has_filtered = True
-            elif self.tie_rule not in ("worst", "best"):
-                block.cells, block._tied = self.cells, self._tied
+        block = copy(self)
+        block._lists, block._judgments = self._lists.judged_by(own), {}
+        block._order = {"has_filtered": self.has_filtered}
+        if "sort_key" not in self._order and self._lists.scores is None:
+            return block  # judgments without lists
+        if block.drops_unjudged and block.has_unjudged:
+            key = np.where(block.judged, self.sort_key, np.inf)
+            block._order = {"sort_key": key, "has_filtered": True}
+        elif self.tie_rule in ("worst", "best"):
+            block._order["sort_key"] = self.sort_key
+        else:
+            block._order = self._shared_order()
         return block
+
+    def _shared_order(self):
+        return {name: getattr(self, name) for name in _ORDER}
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
         """Return a block of some of the lists, by their numbers in this block."""
         layout = QueryBlock(self.queries[lists], self.sizes[lists], self.width)
-        return self._with(self._lists, layout)
-
-    def _with(self, lists, layout):
-        """Return a block of other lists, or of some of these, with this rule for ties."""
-        block = ListBlock(lists, layout)
-        block.tie_rule, block.has_filtered = self.tie_rule, self.has_filtered
+        block = ListBlock(self._lists, layout)
+        block.tie_rule, block._order["has_filtered"] = self.tie_rule, self.has_filtered
         return block
 
     def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
@@ -340,35 +365,38 @@ class ListBlock:
 
         If `ties` is None, the shown documents keep their order.
         """
-        # Values that depend only on judgments are shared.
-        same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
-        block = ListBlock(self._lists, self.layout)
-        block.tie_rule, block.has_filtered = ties or self.tie_rule, True
-        block.__dict__.update({name: getattr(self, name) for name in same})
-        block.sort_key, block._made = sort_key, self._made
+        block = copy(self)
+        block.tie_rule = ties or self.tie_rule
+        block._order = {} if ties else self._shared_order()
+        block._order |= {"sort_key": sort_key, "has_filtered": True}
         return block
 
-    @_shared
+    @_of_order
+    def has_filtered(self) -> bool:
+        """True if some row of the data is not in its list."""
+        return self._lists.has_filtered
+
+    @_of_judgments
     def gains(self) -> np.ndarray:
         """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
-        if self._lists.has_unjudged:
+        if self.has_unjudged:
             return np.where(self.judged, self._labels, 0.0)
         return self._lists.index.take(self._lists.gains, self.layout, 0.0)
 
-    @_shared
+    @_of_judgments
     def _labels(self):
         """Gain of each row, NaN where unjudged or padding."""
         return self._lists.index.take(self._lists.gains, self.layout, np.nan)
 
-    @_shared
+    @_of_judgments
     def _is_row(self):
         """Mask of the rows of the data, False where padding."""
         return np.arange(self.width) < self.sizes[:, None]
 
-    @_shared
+    @_of_judgments
     def pool(self) -> np.ndarray:
         """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
-        if self._lists.has_unjudged:
+        if self.has_unjudged:
             pool = self._labels.copy()
         elif self.is_padded:
             pool = np.where(self._is_row, self.gains, np.nan)
@@ -377,14 +405,14 @@ class ListBlock:
         pool.sort(axis=1)
         return pool
 
-    @_shared
+    @_of_judgments
     def n_judged(self) -> np.ndarray:
         """Number of judged rows of each query."""
-        if self._lists.has_unjudged:
+        if self.has_unjudged:
             return np.count_nonzero(self.judged, axis=1)
         return self.sizes
 
-    @_shared
+    @_of_order
     def sort_key(self) -> np.ndarray:
         """Ascending sort key: minus the score, +inf where filtered or padding."""
         scores = self._lists.scores
@@ -396,14 +424,14 @@ class ListBlock:
             scores[~self._is_row] = -np.inf
         return np.negative(scores, out=scores)
 
-    @_shared
+    @_of_order
     def n_retained(self) -> np.ndarray:
         """Length of each returned list: the rows that are not filtered."""
         if not self.has_filtered:
             return self.sizes
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
-    @_shared
+    @_of_order
     def cells(self) -> np.ndarray:
         """Flat positions, in a matrix of the block, of each list from the best score down.
 
@@ -418,11 +446,11 @@ class ListBlock:
             cells[tied] = order + self.width * tied[:, None]
         return cells
 
-    @cached_property
+    @_of_order
     def _sorted(self):
         return sort_rows(self.sort_key)
 
-    @_shared
+    @_of_order
     def _tied(self):
         """Numbers of the lists in which documents may have equal scores."""
         if not self._is_sorted:
@@ -440,7 +468,7 @@ class ListBlock:
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
         return self.gains[rows] if self.tie_rule == "worst" else -self.gains[rows]
 
-    @cached_property
+    @_of_order
     def _is_sorted(self):
         """True if all rows are in list order already, as in most retrieval runs."""
         if self.tie_rule not in ("average", "stable"):
@@ -457,19 +485,19 @@ class ListBlock:
             return None
         return self._lists.index.take(values, self.layout, fill)
 
-    @_shared
+    @_of_judgments
     def judged(self) -> np.ndarray:
         """Mask of the judged rows, False where padding; shape (n_queries, width), bool."""
-        if not self._lists.has_unjudged:
+        if not self.has_unjudged:
             return self._is_row
         return ~np.isnan(self._labels)
 
-    @_shared
+    @_of_judgments
     def relevant(self) -> np.ndarray:
         """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
         return (self.gains > 0).astype(np.float64)
 
-    @_shared
+    @_of_judgments
     def n_relevant(self) -> np.ndarray:
         """Number of relevant rows of each query's pool, retrieved or not; float64."""
         return self.relevant.sum(axis=1)
@@ -562,12 +590,12 @@ class ListBlock:
     def _ranked_relevant(self, depth):
         return read_only(self.ranked(self.relevant, depth))
 
-    @_shared
+    @_of_order
     def shows_relevant(self) -> np.ndarray:
         """Mask of the relevant documents of the returned lists; bool, ties in one order."""
         return self.only_retained(self.in_order(self.gains > 0))
 
-    @cached_property
+    @_of_order
     def relevant_cells(self) -> RelevantCells:
         """Positions of the relevant documents in the returned lists."""
         return RelevantCells.of(self.shows_relevant)
@@ -590,7 +618,7 @@ class ListBlock:
     def best_first(self, k: int | None) -> np.ndarray:
         """Return the k highest gains of the pool, descending, 0 after its end."""
         depth = self.depth(k)
-        if self._lists.has_unjudged or self.is_padded:
+        if self.has_unjudged or self.is_padded:
             columns = self.n_judged[:, None] - 1 - np.arange(depth)
             best = np.take_along_axis(self.pool, np.maximum(columns, 0), axis=1)
             best[columns < 0] = 0.0
@@ -601,7 +629,7 @@ class ListBlock:
         """Return the k lowest gains of the pool, ascending, 0 after its end."""
         depth = self.depth(k)
         worst = self.pool[:, :depth]
-        if self._lists.has_unjudged or self.is_padded:
+        if self.has_unjudged or self.is_padded:
             return np.nan_to_num(worst, nan=0.0)
         return worst
 
