@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Self
 
 import joblib
@@ -14,7 +15,6 @@ from sklearn.base import (
     OneToOneFeatureMixin,
     TransformerMixin,
     clone,
-    is_regressor,
 )
 from sklearn.ensemble import RandomForestRegressor, VotingClassifier, VotingRegressor
 from sklearn.impute import SimpleImputer
@@ -26,9 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, check_container
 from skfilterrank._base.lazy_names import import_optional
-from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
-from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import WrapsFitted
 from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief
@@ -96,12 +94,11 @@ def make_ranker(
         - "coordinate_ascent": :class:`CoordinateAscentRanker`
         - "logistic": scikit-learn's logistic regression of gain > 0, of standardised features
         - "lambdamart": LightGBM's lambdarank
-    learner : {"linear", "trees", "blend"}, estimator or None, default=None
+    learner : {"linear", "trees", "blend"} or None, default=None
         Learner for a loss: the mean of linear models and gradient-boosted trees ("blend", also for
-        None), or one of the two; "linear" takes about a tenth of the time. Or an estimator: a
-        regressor for "mse", else a classifier with `predict_proba`; it gets X, or the output of
-        `features`, unchanged. The two LambdaRank losses always use trees (LightGBM). A method has
-        no choice of learner.
+        None), or one of the two; "linear" takes about a tenth of the time. The two LambdaRank
+        losses always use trees (LightGBM). A method has no choice of learner. For a learner of your
+        own, see :class:`QueryRanker` and :class:`OrdinalRanker`.
     features : transformer, dict, or None, default=None
         Transformer of X into numbers that uses no labels, such as
         :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
@@ -210,86 +207,40 @@ def make_ranker(
 
 def _of_loss(loss, learner, features, common, params):
     """Make an estimator for a loss."""
-    is_estimator = hasattr(learner, "fit") and not isinstance(learner, type)
-    if not is_estimator:
-        check_choice(learner, "learner", _LEARNERS)
+    check_choice(learner, "learner", _LEARNERS)
     trees = common | _TREES
     if loss.startswith("lambdarank"):
-        if is_estimator:
-            raise InputError(
-                f"learner for name={brief(loss)} must be None or one of "
-                f"{', '.join(map(repr, _LEARNERS))}, as LambdaRankRanker grows trees of its own; "
-                f"got {brief(learner)}."
-            )
         gamma = 3.0 if loss.endswith("+bce") else 0.0
         model = LambdaRankRanker(**{"gamma": gamma} | trees | params)
         return model if features is None else _after_features(features, "trees", model)
-    if is_estimator:
-        return _around(learner, loss, features, params)
     if learner == "blend" and params:
         raise InputError(
             f"learner='blend' takes no further parameters, got {brief(params)}: choose "
             "learner='linear' or 'trees', which has them."
         )
     members = [
-        (kind, _after_features(features, kind, _MEMBERS[kind](loss, trees, params)))
+        (kind, _after_features(features, kind, _member(kind, loss, trees, params)))
         for kind in (("linear", "trees") if learner == "blend" else (learner,))
     ]
-    if learner != "blend":
-        ((_, model),) = members
-    else:
+    model = members[0][1]
+    if learner == "blend":
         model = (
             VotingRegressor(members) if loss == "mse" else VotingClassifier(members, voting="soft")
         )
-    return _with_loss(loss, model)
-
-
-def _around(learner, loss, features, params):
-    """Make an estimator for a loss around the user's learner."""
-    if params:
-        raise InputError(
-            f"{brief(next(iter(params)))} is a parameter of the learner, and learner is an "
-            f"estimator: set it there, as {type(learner).__name__}(...)."
-        )
-    is_right = has_method(final_step(learner), "predict_proba")
-    kind = "a classifier with predict_proba"
-    if loss == "mse":
-        is_right, kind = is_regressor(final_step(learner)), "a regressor"
-    if not is_right:
-        raise InputError(
-            f"learner for name={brief(loss)} must be {kind}, got {brief(learner)}: pass one, or "
-            f"one of {', '.join(map(repr, _LEARNERS))}."
-        )
-    model = learner
-    if features is not None:
-        if isinstance(features, dict):
-            raise InputError(
-                "features must be one transformer where learner is an estimator, got "
-                f"{brief(features)}."
-            )
-        model = Pipeline([("features", SharedFeatures(features)), ("model", learner)])
-    return _with_loss(loss, model)
-
-
-def _with_loss(loss, model):
     if loss.endswith("ordinal"):
         return OrdinalRanker(model, weights="gain" if loss == "weighted-ordinal" else None)
     return model
 
 
-def _linear_member(loss, trees, params):
+def _member(kind, loss, trees, params):
+    """Make a linear model or trees that learn a loss."""
+    if kind == "trees":
+        lightgbm = import_optional("lightgbm", "learner='trees'")
+        make = lightgbm.LGBMRegressor if loss == "mse" else lightgbm.LGBMClassifier
+        return make(**trees | _LIGHTGBM | _known_to_lightgbm(params, make))
     if loss == "mse":
         return Ridge(**{"alpha": 10.0} | params)
     return LogisticRegression(**{"max_iter": 1000} | params)
-
-
-def _trees_member(loss, trees, params):
-    lightgbm = import_optional("lightgbm", "learner='trees'")
-    make = lightgbm.LGBMRegressor if loss == "mse" else lightgbm.LGBMClassifier
-    return make(**trees | _LIGHTGBM | _known_to_lightgbm(params, make))
-
-
-_MEMBERS = {"linear": _linear_member, "trees": _trees_member}
 
 
 def _after_features(features, kind, model):
@@ -323,14 +274,6 @@ def _logistic(*, random_state, **params):
     return Pipeline([("scale", Standardizer()), ("model", model)])
 
 
-def _lambdamart(*, random_state, n_jobs, **params):
-    return _lightgbm("lambdarank", random_state, n_jobs, params)
-
-
-def _listnet(*, random_state, n_jobs, **params):
-    return _lightgbm("rank_xendcg", random_state, n_jobs, params)
-
-
 def _ranknet(*, random_state, n_jobs, **params):
     xgboost = import_optional("xgboost", 'make_ranker("ranknet")')
     settings = {
@@ -346,7 +289,7 @@ def _ranknet(*, random_state, n_jobs, **params):
     return xgboost.XGBRanker(**settings | params)
 
 
-def _lightgbm(objective, random_state, n_jobs, params):
+def _lightgbm(objective, *, random_state, n_jobs, **params):
     """Make LightGBM's ranker with one of its objectives."""
     lightgbm = import_optional("lightgbm", f"LightGBM's {objective}")
     settings = {
@@ -369,13 +312,13 @@ def _known_to_lightgbm(params, make):
 
 METHODS: dict[str, Callable] = {
     "adarank": AdaRankRanker,
-    "listnet": _listnet,
+    "listnet": partial(_lightgbm, "rank_xendcg"),
     "rankboost": RankBoostRanker,
     "random_forest": _random_forest,
     "ranknet": _ranknet,
     "coordinate_ascent": CoordinateAscentRanker,
     "logistic": _logistic,
-    "lambdamart": _lambdamart,
+    "lambdamart": partial(_lightgbm, "lambdarank"),
 }
 # Methods with boosted trees, which QueryRanker can stop early on held-out queries.
 _STOPPED_EARLY = ("listnet", "ranknet", "lambdamart")

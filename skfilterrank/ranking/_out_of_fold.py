@@ -255,7 +255,7 @@ def make_splits(
     if hasattr(cv, "split"):
         X: Any = np.zeros(len(groups))
         if times is not None:
-            X = pd.Series(X, index=pd.Index(times.numbers, name=TIME))
+            X = pd.Series(X, index=pd.Index(times, name=TIME))
         splits = list(cv.split(X, labels, by_id))
     else:
         splits = _given_splits(cv)

@@ -1,8 +1,6 @@
 """Cross-validation that trains on older queries and tests on newer ones."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,55 +16,43 @@ TIME = "time"
 _YEAR_FIRST = r"\s*\d{4}"
 
 
-@dataclass(frozen=True, eq=False)
-class Times:
-    """Time of each row.
+def number_times(times, *, n_rows, **carriers) -> np.ndarray | None:
+    """Number the time of each row among the distinct times, 0 for the oldest; None without times.
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_rows,), dtype intp
-        Number of each row's time among the distinct ones, 0 for the oldest.
-    known : Index
-        Distinct times, the oldest first.
+    Times are those given, or else an index level "time" of a carrier. Carriers are given by the
+    names that the user knows them by.
     """
-
-    numbers: np.ndarray
-    known: Any
-
-    @classmethod
-    def find(cls, times, *, n_rows, **carriers) -> "Times | None":
-        """Read the given times, or else an index level "time" of a carrier; None without any.
-
-        Carriers are given by the names that the user knows them by.
-        """
+    if times is not None:
+        check_one_order(**carriers, times=times)
+    else:
+        indexes = (getattr(each, "index", None) for each in carriers.values())
+        times = next(
+            (
+                index.get_level_values(TIME)
+                for index in indexes
+                if isinstance(index, pd.Index) and TIME in index.names
+            ),
+            None,
+        )
         if times is None:
-            for each in carriers.values():
-                index = getattr(each, "index", None)
-                if isinstance(index, pd.Index) and TIME in index.names:
-                    times = index.get_level_values(TIME)
-                    break
-            else:
-                return None
-        else:
-            check_one_order(**carriers, times=times)
-        column = pd.Series(as_column(times, "times", "time"))
-        if len(column) != n_rows:
-            raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")
-        if (missing := column.isna().to_numpy()).any():
-            raise InputError(
-                f"times is missing in row {int(np.argmax(missing))}: give the time of each row."
-            )
-        if isinstance(column.dtype, pd.CategoricalDtype) and not column.cat.ordered:
-            column = column.astype(column.cat.categories.dtype)
-        if pd.api.types.infer_dtype(column) == "string":
-            column = _parse_dates(column)
-        try:
-            numbers, known = pd.factorize(column, sort=True)
-        except TypeError as error:
-            raise InputError(
-                "times must be all numbers, all dates or all texts, so that they can be sorted."
-            ) from error
-        return cls(numbers.astype(np.intp), known)
+            return None
+    column = pd.Series(as_column(times, "times", "time"))
+    if len(column) != n_rows:
+        raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")
+    if (missing := column.isna().to_numpy()).any():
+        raise InputError(
+            f"times is missing in row {int(np.argmax(missing))}: give the time of each row."
+        )
+    if isinstance(column.dtype, pd.CategoricalDtype) and not column.cat.ordered:
+        column = column.astype(column.cat.categories.dtype)
+    if pd.api.types.infer_dtype(column) == "string":
+        column = _parse_dates(column)
+    try:
+        return pd.factorize(column, sort=True)[0].astype(np.intp)
+    except TypeError as error:
+        raise InputError(
+            "times must be all numbers, all dates or all texts, so that they can be sorted."
+        ) from error
 
 
 def _parse_dates(column: pd.Series) -> pd.Series:
@@ -94,8 +80,6 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     ----------
     n_splits : int, default=5
         Number of splits. With 1, the newest queries are held out once, as a certificate needs them.
-    max_train_size : int or None, default=None
-        Largest number of training queries, the newest ones before the test. None means all.
     test_size : int, float or None, default=None
         Queries of each test set, or their share of all queries, between 0 and 1. None means
         ``n_queries // (n_splits + 1)``.
@@ -141,13 +125,11 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         self,
         n_splits: int = 5,
         *,
-        max_train_size: int | None = None,
         test_size: int | float | None = None,
         gap: int = 0,
         times=None,
     ):
         self.n_splits = n_splits
-        self.max_train_size = max_train_size
         self.test_size = test_size
         self.gap = gap
         self.times = times
@@ -176,12 +158,10 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
             different types or texts of another form, or there are too few queries.
         """
         n_splits = check_count(self.n_splits, "n_splits")
-        n_most = check_count(self.max_train_size, "max_train_size", or_none=True)
         gap = check_count(self.gap, "gap", 0)
         n_rows = count_rows(X)
         index = check_groups(groups, y, X, n_rows=n_rows, carrier="y as a Series")
-        found = Times.find(self.times, y=y, X=X, n_rows=n_rows)
-        oldest_first = np.argsort(order_of_queries(index, found), kind="stable")
+        times = number_times(self.times, y=y, X=X, n_rows=n_rows)
         n_queries, n_test = index.n_queries, self._count_tested(index.n_queries)
         first = n_queries - n_splits * n_test
         if first <= gap:
@@ -190,16 +170,10 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
                 f"{n_queries}: {n_splits} tests of {n_test}, a gap of {gap}, and 1 to train on. "
                 "Lower n_splits, test_size or gap."
             )
-        codes = index.codes()
-        place = np.empty(n_queries, dtype=np.intp)
-        place[oldest_first] = np.arange(n_queries)
-        of_row = place[codes]
+        place = _places_by_time(index, times)[index.codes()]
         for start in range(first, n_queries, n_test):
-            end = start - gap
-            begin = 0 if n_most is None else max(0, end - n_most)
-            train = (of_row >= begin) & (of_row < end)
-            test = (of_row >= start) & (of_row < start + n_test)
-            yield np.flatnonzero(train), np.flatnonzero(test)
+            test = (place >= start) & (place < start + n_test)
+            yield np.flatnonzero(place < start - gap), np.flatnonzero(test)
 
     def _count_tested(self, n_queries):
         """Count the queries of a test set."""
@@ -230,8 +204,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         return self.n_splits
 
 
-def order_of_queries(index: GroupIndex, times: Times | None) -> np.ndarray:
-    """Return the position of each query in the order from the oldest to the newest.
+def _places_by_time(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:
+    """Return the place of each query in the order from the oldest to the newest.
 
     Ties, and queries without times, have the order of their first rows.
     """
@@ -240,7 +214,7 @@ def order_of_queries(index: GroupIndex, times: Times | None) -> np.ndarray:
     np.minimum.at(first, codes, np.arange(len(codes)))
     latest = np.zeros(index.n_queries, dtype=np.intp)
     if times is not None:
-        np.maximum.at(latest, codes, times.numbers)
+        np.maximum.at(latest, codes, times)
     places = np.empty(index.n_queries, dtype=np.intp)
     places[np.lexsort((first, latest))] = np.arange(index.n_queries)
     return places

@@ -38,7 +38,6 @@ from skfilterrank.ranking._held_out_sets import (
     read_eval_set,
     refuse_own_scores,
 )
-from skfilterrank.ranking._time_series_split import Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class TrainingRows:
     documents: np.ndarray
     fit_params: dict
     eval_sets: list[EvalSet]
-    times: Times | None = None
+    times: np.ndarray | None = None
 
     @property
     def n_unjudged(self) -> int:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._time_series_split import Times
+from skfilterrank.ranking._time_series_split import number_times
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from skfilterrank.ranking._time_series_split import Times
     ],
 )
 def test_the_oldest_has_number_0(times, numbers):
-    assert Times.find(times, n_rows=len(times)).numbers.tolist() == numbers
+    assert number_times(times, n_rows=len(times)).tolist() == numbers
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_oldest_has_number_0(times, numbers):
 )
 def test_other_texts_are_no_dates(text):
     with pytest.raises(InputError, match=f"text '{text}' in row 1, which is no date of the form"):
-        Times.find(["2026-01-01", text, "2026-01-02"], n_rows=3)
+        number_times(["2026-01-01", text, "2026-01-02"], n_rows=3)
 
 
 @pytest.mark.parametrize("name", ["y", "scores"])
@@ -39,4 +39,4 @@ def test_times_of_rows_in_another_order(name):
     given = {"y": [1, 0], "scores": [0.5, 0.4]} | {name: pd.Series([1, 0], index=[4, 7])}
     days = pd.Series(["2026-01-01", "2026-01-02"], index=[7, 4])
     with pytest.raises(InputError, match=f"times and {name} have the same index in another order"):
-        Times.find(days, n_rows=2, **given)
+        number_times(days, n_rows=2, **given)
