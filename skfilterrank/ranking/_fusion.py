@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._base.checks import (
-    cached_property,
     check_choice,
     check_count,
     check_number,
@@ -24,6 +23,7 @@ from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import read_runs
 
 _Path = str | os.PathLike
+METHODS = ("rrf", "borda", "condorcet", "combsum", "combmnz")
 
 
 @overload
@@ -66,7 +66,7 @@ def fuse_runs(
     runs : path, list of paths, dict of runs, or table of scores
         Runs in a form that :func:`skfilterrank.io.read_runs` accepts: a path, a list of paths, or a
         dict of names and paths, open files or DataFrames. Or scores of the same rows by systems,
-        -inf where a system does not retrieve the row or filters it: a dict of arrays, a DataFrame,
+        -inf where a system does not retrieve the row or hides it: a dict of arrays, a DataFrame,
         or an array of shape (n_rows, n_systems).
     method : {"rrf", "borda", "condorcet", "combsum", "combmnz"}, default="rrf"
         Method of fusion, see Notes. The first three use only ranks.
@@ -89,8 +89,8 @@ def fuse_runs(
     -------
     DataFrame with columns "qid", "docno" and "score", or ndarray of shape (n_rows,)
         For runs the fused run, queries sorted, the best document first, ready for
-        :func:`skfilterrank.io.write_run`; filtered documents, and queries without other documents,
-        are left out. For scores the fused scores, higher is better, -inf where filtered: where no
+        :func:`skfilterrank.io.write_run`; hidden documents, and queries without other documents,
+        are left out. For scores the fused scores, higher is better, -inf where hidden: where no
         system retrieves the row.
 
     Raises
@@ -98,7 +98,7 @@ def fuse_runs(
     ValueError
         If a parameter is out of range, query ids are missing, a score is NaN or +inf, systems score
         different numbers of rows, a run holds a document twice in a query, or all documents are
-        filtered.
+        hidden.
 
     See Also
     --------
@@ -157,7 +157,7 @@ def fuse_runs(
     2   1     d  0.016129
     3   1     c  0.015873
 
-    Scores of the same rows; the third row is filtered by both systems:
+    Scores of the same rows; the third row is hidden by both systems:
 
     >>> import numpy as np
     >>> scores = {"words": [9.0, 4.0, -np.inf, 1.0], "links": [0.2, 0.3, -np.inf, -np.inf]}
@@ -195,7 +195,7 @@ def fuse_runs(
     kept = np.flatnonzero(fused > -np.inf)
     if not len(kept):
         raise InputError(
-            "the fused run is empty: every document is filtered by every run. Give runs that "
+            "the fused run is empty: every run hides every document. Give runs that "
             "retrieve documents."
         )
     kept = kept[np.lexsort((-documents[kept], -fused[kept], queries[kept]))]
@@ -320,11 +320,14 @@ def _check_weights(weights, names) -> np.ndarray:
     return checked
 
 
+# Number of pairs of documents that are compared at a time.
 _CELLS = 1 << 20
 
 
-def fuse(scores, weights, index, *, method, tie_keys=None, **settings) -> np.ndarray:
-    """Compute the fused score of each row, -inf where filtered.
+def fuse(
+    scores, weights, index: GroupIndex, *, method, normalize, rrf_k, tie_keys=None
+) -> np.ndarray:
+    """Compute the fused score of each row, -inf where hidden.
 
     Parameters
     ----------
@@ -334,114 +337,73 @@ def fuse(scores, weights, index, *, method, tie_keys=None, **settings) -> np.nda
         Weight of each system; 0 leaves it out.
     index : GroupIndex
         Queries of the rows.
-    method, filtered : str
+    method, normalize, rrf_k
         As in :func:`fuse_runs`.
     tie_keys : ndarray of shape (n_rows,), default=None
         Order of rows of equal score, descending. None gives them the mean of their ranks.
-    **settings
-        `normalize` and `rrf_k`.
     """
     used = weights > 0
-    lists = Lists(scores[:, used], index, tie_keys)
-    contribution, combine = METHODS[method]
-    fused = combine(contribution(lists, settings), weights[used], index)
-    fused[~lists.retrieved.any(axis=1)] = -np.inf
+    scores, weights = scores[:, used], weights[used]
+    retrieved = scores > -np.inf
+    values, codes = pd.DataFrame(np.where(retrieved, scores, np.nan)), index.codes()
+    if method in ("combsum", "combmnz"):
+        given = values.to_numpy() if normalize is None else _scaled(values, codes)
+    else:
+        given = _ranks(values, codes, tie_keys)
+    if method == "rrf":
+        given = 1.0 / (rrf_k + given)
+    elif method == "borda":
+        given = _borda_points(given, codes)
+    if method == "condorcet":
+        fused = _majorities(given, weights, index)
+    else:
+        # Terms are sorted, so that results are bit-equal for any order of systems.
+        fused = np.sort(np.nan_to_num(given * weights, nan=0.0), axis=1).sum(axis=1)
+    if method == "combmnz":
+        fused *= np.count_nonzero(retrieved, axis=1)
+    fused[~retrieved.any(axis=1)] = -np.inf
     return fused
 
 
-class Lists:
-    """The systems' lists for all queries; parameters as in :func:`fuse`."""
-
-    def __init__(self, values, index: GroupIndex, tie_keys=None):
-        self.values, self.index, self.tie_keys = values, index, tie_keys
-        self.retrieved = values > -np.inf
-
-    @cached_property
-    def ranks(self) -> np.ndarray:
-        """Rank of each retrieved row in its list, from 1; 1 elsewhere."""
-        codes, ranks = self.index.codes(), np.ones(self.values.shape)
-        for column, scores in enumerate(self.values.T):
-            rows = np.flatnonzero(scores > -np.inf)
-            keys: tuple = (-scores[rows], codes[rows])
-            if self.tie_keys is not None:
-                keys = (-self.tie_keys[rows], *keys)
-            rows = rows[np.lexsort(keys)]
-            query, ordered = codes[rows], scores[rows]
-            new_query = np.append(True, query[1:] != query[:-1])[: len(rows)]
-            heads = np.flatnonzero(new_query)
-            places = np.arange(1.0, len(rows) + 1)
-            places -= np.repeat(heads, np.diff(heads, append=len(rows)))
-            if self.tie_keys is None and len(rows):
-                ties = np.flatnonzero(new_query | np.append(True, ordered[1:] != ordered[:-1]))
-                sizes = np.diff(ties, append=len(rows))
-                places = np.repeat(places[ties] + (sizes - 1) / 2, sizes)
-            ranks[rows, column] = places
-        return ranks
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """Length of each system's list for the query of each row."""
-        return self.over_query(np.add, self.retrieved.astype(np.float64))
-
-    @cached_property
-    def n_candidates(self) -> np.ndarray:
-        """Number of rows of the query that some system retrieves, of shape (n_rows, 1)."""
-        is_candidate = self.retrieved.any(axis=1, keepdims=True).astype(np.float64)
-        return self.over_query(np.add, is_candidate)
-
-    def over_query(self, ufunc, values) -> np.ndarray:
-        """Reduce the rows of each query by a ufunc; return the result for every row."""
-        order = self.index.row_order()
-        starts = np.cumsum(self.index.sizes) - self.index.sizes
-        per_query = ufunc.reduceat(values[order], starts, axis=0)
-        result = np.empty_like(values)
-        result[order] = np.repeat(per_query, self.index.sizes, axis=0)
-        return result
+# The functions below take and return arrays with a column for each system, NaN where it does not
+# retrieve the row; `codes` numbers the query of each row.
 
 
-def borda_points(lists: Lists) -> np.ndarray:
-    """Compute Borda points; candidates that a system does not retrieve share the rest."""
-    points = lists.n_candidates + 1.0 - lists.ranks
-    points = np.where(lists.retrieved, points, (lists.n_candidates - lists.lengths + 1.0) / 2)
-    return np.where(lists.retrieved.any(axis=1, keepdims=True), points, np.nan)
-
-
-def _minmax(lists):
+def _scaled(values, codes):
+    """Scale the scores of each list from 0 to 1; those of a list of equal scores are 1."""
     # Scores are halved, because the difference of two large scores may overflow.
-    low = lists.over_query(np.minimum, np.where(lists.retrieved, lists.values, np.inf)) / 2
-    high = lists.over_query(np.maximum, lists.values) / 2
-    spread = high - low
-    return np.divide(lists.values / 2 - low, spread, where=high > low, out=np.ones_like(low))
+    queries = values.groupby(codes)
+    low, high = ((queries.transform(end) / 2).to_numpy() for end in ("min", "max"))
+    halves, spread = values.to_numpy() / 2, high - low
+    ones = np.where(np.isnan(halves), np.nan, 1.0)
+    return np.divide(halves - low, spread, where=high > low, out=ones)
 
 
-# Functions of lists and settings that return each system's contributions: an array of shape
-# (n_rows, n_systems), NaN where a system contributes nothing.
+def _ranks(values, codes, tie_keys):
+    """Rank the rows of each list from 1."""
+    if tie_keys is None:
+        return values.groupby(codes).rank(ascending=False).to_numpy()
+    order = np.argsort(-tie_keys, kind="stable")
+    ordered = values.iloc[order].groupby(codes[order])
+    return ordered.rank(ascending=False, method="first").sort_index().to_numpy()
 
 
-def _scores(lists, settings):
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = lists.values if settings["normalize"] is None else _minmax(lists)
-    return np.where(lists.retrieved, values, np.nan)
-
-
-def _ranks(lists, settings):
-    return np.where(lists.retrieved, lists.ranks, np.nan)
-
-
-# Functions that combine contributions, with the weights of the systems, into one score a row.
-
-
-def _sum(given, weights, index):
-    # Terms are sorted, so that results are bit-equal for any order of systems.
-    return np.sort(_filled(0.0, given * weights), axis=1).sum(axis=1)
+def _borda_points(ranks, codes):
+    """Compute Borda points; candidates that a system does not retrieve share the rest."""
+    is_retrieved = ~np.isnan(ranks)
+    is_candidate = is_retrieved.any(axis=1, keepdims=True)
+    counts = pd.DataFrame(np.column_stack([is_candidate, is_retrieved])).groupby(codes)
+    n_candidates, lengths = np.split(counts.transform("sum").to_numpy(), [1], axis=1)
+    points = np.where(is_retrieved, n_candidates + 1 - ranks, (n_candidates - lengths + 1) / 2)
+    return np.where(is_candidate, points, np.nan)
 
 
 def _majorities(ranks, weights, index):
     """Return 1, plus 1 for each row that a majority ranks lower, plus 1/2 for each even vote."""
     result, behind_all = np.ones(len(ranks)), len(ranks) + 1.0
-    for rows in np.split(index.row_order(), np.cumsum(index.sizes)[:-1]):
+    for rows in index.rows_by_query():
         rows = rows[~np.isnan(ranks[rows]).all(axis=1)]
-        places = _filled(behind_all, ranks[rows])
+        places = np.nan_to_num(ranks[rows], nan=behind_all)
         for begin in range(0, len(rows), size := max(1, _CELLS // max(1, len(rows)))):
             block = places[begin : begin + size]
             margins = np.zeros((len(block), len(rows)))
@@ -457,21 +419,3 @@ def _majorities(ranks, weights, index):
             on_par = np.count_nonzero(margins == 0, axis=1) - 1  # itself
             result[rows[begin : begin + size]] = 1 + behind + on_par / 2
     return result
-
-
-def _filled(filler, given):
-    return np.where(np.isnan(given), filler, given)
-
-
-def _n_lists(given):
-    return np.count_nonzero(~np.isnan(given), axis=1)
-
-
-# Two functions for each method: the first computes contributions, the second combines them.
-METHODS = {
-    "rrf": (lambda lists, how: 1.0 / (how["rrf_k"] + _ranks(lists, how)), _sum),
-    "borda": (lambda lists, how: borda_points(lists), _sum),
-    "condorcet": (_ranks, _majorities),
-    "combsum": (_scores, _sum),
-    "combmnz": (_scores, lambda given, *how: _sum(given, *how) * _n_lists(given)),
-}

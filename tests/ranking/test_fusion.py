@@ -164,7 +164,7 @@ class TestRuns:
                 found.sort_index(), values, check_names=False, check_index_type=False
             )
 
-    def test_filtered_documents(self):
+    def test_hidden_documents(self):
         words = run("1 a 9\n1 b -inf\n2 a -inf")
         assert list(fuse_runs({"words": words})["docno"]) == ["a"]
 
@@ -203,7 +203,7 @@ class TestRuns:
         [
             ({"w": pd.concat([WORDS, WORDS[1:2]])}, "holds document 'b' twice in query '1'"),
             ({"w": WORDS, "v": WORDS.assign(qid=1)}, "column 'qid' of the runs.*different types"),
-            ({"w": WORDS.assign(score=-inf)}, "every document is filtered"),
+            ({"w": WORDS.assign(score=-inf)}, "every run hides every document"),
         ],
     )
     def test_bad_runs(self, runs, message):
