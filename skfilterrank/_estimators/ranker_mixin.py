@@ -216,7 +216,7 @@ class RankerMixin:
             warn_user(
                 f"{type(self).__name__}.score was given no query ids: each row counts as a "
                 "separate "
-                "query, so that all rankers that filter nothing have the same score. Give "
+                "query, so that all rankers that hide nothing have the same score. Give "
                 "y as a Series with an index level 'qid', which keeps them through model "
                 "selection; or pass groups=, there with "
                 "sklearn.set_config(enable_metadata_routing=True).",

@@ -95,7 +95,7 @@ class AdaRankRanker(BoostedRanker):
     --------
     RankBoostRanker : Boosts thresholds of features by pairs of documents.
     LambdaRankRanker : Boosted trees.
-    RankAndFilter : Finds the threshold under which documents are filtered.
+    RankAndFilter : Finds the threshold under which documents are hidden.
 
     Notes
     -----

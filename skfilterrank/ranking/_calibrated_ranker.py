@@ -211,7 +211,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         ValueError
             If a parameter is out of range, arrays have different lengths, a label has no gain, a
             ranker gets no query ids, a classifier gets only one class, all held-out rows are
-            filtered, or there are fewer queries than folds.
+            hidden, or there are fewer queries than folds.
         """
         check_choice(self.method, "method", tuple(CALIBRATORS))
         check_choice(self.refit, "refit", (True, False))
@@ -309,7 +309,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         counted = ~np.isnan(gains) & (scores > -np.inf)
         if not counted.any():
             raise InputError(
-                f"{type(final_step(self.estimator_)).__name__} filters every judged held-out row "
+                f"{type(final_step(self.estimator_)).__name__} hides every judged held-out row "
                 "(score -inf): there is nothing to fit probabilities to."
             )
         scores, good = scores[counted], gains[counted] > 0

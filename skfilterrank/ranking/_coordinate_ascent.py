@@ -33,7 +33,7 @@ class CoordinateAscentRanker(FeatureRanker):
     Other methods optimize a smooth approximation of the measure. Here each step increases the
     measure on the training queries itself. As a function of one weight, the measure is a step
     function whose steps can all be computed, so the best value of the weight is found exactly. With
-    ``filter=True`` the threshold below which documents are filtered is optimized like a weight.
+    ``filter=True`` the threshold below which documents are hidden is optimized like a weight.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class CoordinateAscentRanker(FeatureRanker):
     coef_ : ndarray of shape (n_features_in_,), dtype float64
         Weights of the unscaled features. Their common factor is arbitrary.
     threshold_ : float
-        Documents with a weighted sum below this are filtered; 0.0 without `filter`.
+        Documents with a weighted sum below this are hidden; 0.0 without `filter`.
     best_score_ : float
         The measure of the training queries at these weights.
     n_iter_ : int
@@ -220,7 +220,7 @@ class CoordinateAscentRanker(FeatureRanker):
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             Without query ids, each row is its own query, with a warning: with `filter`, only
-            filtering is learned, no order; without, all scores are 0.
+            hiding is learned, no order; without, all scores are 0.
         eval_set : (X, y) or list of (X, y), default=None
             Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
             With several sets, the mean counts.
@@ -283,7 +283,7 @@ class CoordinateAscentRanker(FeatureRanker):
         -------
         ndarray of shape (n_rows,), dtype float64
             ``X @ coef_ - threshold_``, higher is better. With `filter`, documents with scores below
-            0 should be filtered.
+            0 should be hidden.
         """
         check_is_fitted(self)
         return Columns(self._check_features(X, groups=groups)).scores(self.coef_) - self.threshold_
@@ -301,16 +301,16 @@ class CoordinateAscentRanker(FeatureRanker):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # depends on `filter`
-        """True if nothing can be learned without query ids; filtering needs no query ids."""
+        """True if nothing can be learned without query ids; hiding needs no query ids."""
         return not self.filter
 
     def _lost_without_groups(self) -> str:
         return (
-            "it learns to filter but not to rank" if self.filter else super()._lost_without_groups()
+            "it learns to hide but not to rank" if self.filter else super()._lost_without_groups()
         )
 
     def _without_filtered(self, scores):
-        """Filter scores below 0 if a threshold was learned."""
+        """Hide scores below 0 if a threshold was learned."""
         return np.where(scores >= 0, scores, -np.inf) if self.filter else scores
 
     def _check_parameters(self) -> ParsedMeasure:
@@ -378,7 +378,7 @@ class Ascent:
     coef : ndarray of shape (n_features,)
         Weights.
     threshold : float or None
-        Documents with lower scores are filtered.
+        Documents with lower scores are hidden.
     history : list of float
         The objective on the training data, at the start and after each sweep.
     held_out : list of list of float

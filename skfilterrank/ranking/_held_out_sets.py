@@ -62,15 +62,15 @@ def _sets(eval_set, eval_groups):
     """List X, y and the given query ids of each held-out set."""
     if eval_set is None:
         return []
-    if _is_pair(eval_set):
-        eval_set = [eval_set]
-        eval_groups = None if eval_groups is None else [eval_groups]
-    if not isinstance(eval_set, list | tuple):
+    if isinstance(eval_set, tuple):
+        eval_set, eval_groups = [eval_set], None if eval_groups is None else [eval_groups]
+    if not isinstance(eval_set, list):
         raise InputError(
             f"eval_set is {_described(eval_set)}, so that its labels are missing: {_EXPECTED}."
         )
     for number, pair in enumerate(eval_set):
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
+        is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+        if not is_pair or isinstance(pair[0], tuple):
             raise InputError(f"eval_set[{number}] is {_described(pair)}: {_EXPECTED}.")
     if eval_groups is None:
         eval_groups = [None] * len(eval_set)
@@ -80,18 +80,6 @@ def _sets(eval_set, eval_groups):
             "expected the query ids of each held-out set."
         )
     return [(X, y, ids) for (X, y), ids in zip(eval_set, eval_groups)]
-
-
-def _is_pair(eval_set):
-    """Tell if an eval_set is one pair of features and labels."""
-    return isinstance(eval_set, tuple) and len(eval_set) == 2 and not _is_set(eval_set[0])
-
-
-def _is_set(item):
-    """Tell if the first item of a pair is itself a pair of features and labels."""
-    is_pair = isinstance(item, list | tuple) and len(item) == 2
-    # A list of two single rows also has length 2, but is not a pair.
-    return is_pair and (isinstance(item, tuple) or len(getattr(item[0], "shape", ())) == 2)
 
 
 def _described(value):

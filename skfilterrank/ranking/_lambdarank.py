@@ -443,11 +443,11 @@ class LambdaRankRanker(FeatureRanker):
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             Without query ids and with `gamma` above 0, each row is its own query, with a warning:
-            only filtering is learned, no order.
+            only hiding is learned, no order.
         eval_set : (X, y) or list of (X, y), default=None
             Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
             Measured after each tree by nDCG_f@k; if `gamma` is above 0, scores below 0 are
-            filtered. With several sets, training stops when any of them has not improved.
+            hidden. With several sets, training stops when any of them has not improved.
         eval_groups : array-like or list of array-like, default=None
             Query ids of the rows of each held-out set.
 
@@ -549,7 +549,7 @@ class LambdaRankRanker(FeatureRanker):
 
     def _lost_without_groups(self) -> str:
         if self.gamma:
-            return "it learns to filter but not to rank"
+            return "it learns to hide but not to rank"
         raise InputError(
             "there is no pair to learn from: LambdaRankRanker needs two documents of different "
             "gain in a query. Pass {groups=}, the query id of each row, or give y as a pandas "
@@ -559,7 +559,7 @@ class LambdaRankRanker(FeatureRanker):
         )
 
     def _without_filtered(self, scores):
-        """Filter scores below 0 if `gamma` is above 0."""
+        """Hide scores below 0 if `gamma` is above 0."""
         return np.where(scores >= 0, scores, -np.inf) if self.gamma > 0 else scores
 
     def _measure(self, held_out):

@@ -112,7 +112,7 @@ class LineSearch:
         feature : ndarray of shape (n_rows,)
             The feature whose weight is t.
         threshold : float or None
-            Documents with lower scores are filtered. Only for terms without levels.
+            Documents with lower scores are hidden. Only for terms without levels.
         """
         scores, feature = np.append(scores, 0.0), np.append(feature, np.nan)
         parts = [

@@ -269,7 +269,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
 
     See Also
     --------
-    RankAndFilter : Adds the threshold that filters.
+    RankAndFilter : Adds the threshold that hides documents.
 
     Notes
     -----

@@ -92,7 +92,7 @@ class RankBoostRanker(BoostedRanker):
     --------
     AdaRankRanker : Boosts whole features by a measure.
     LambdaRankRanker : Boosted trees.
-    RankAndFilter : Finds the threshold under which documents are filtered.
+    RankAndFilter : Finds the threshold under which documents are hidden.
 
     Notes
     -----

@@ -198,7 +198,7 @@ def _threshold(model, X, row, groups):
 
 
 def _raw_scores(model, X, groups):
-    """Compute scores without filtering."""
+    """Compute scores before anything is hidden."""
     if not hasattr(model, "predict"):
         raise InputError(f"model must be a fitted estimator, got {brief(model)}.")
     try:

@@ -339,7 +339,7 @@ class TestBadInput:
 
     def test_everything_filtered(self, data):
         inner = RankAndFilter(Ridge(), threshold=1e9).fit(data.X, data.y, groups=data.groups)
-        with pytest.raises(ValueError, match="RankAndFilter filters every judged held-out row"):
+        with pytest.raises(ValueError, match="RankAndFilter hides every judged held-out row"):
             CalibratedRanker(inner, cv="prefit").fit(data.X, data.y, groups=data.groups)
 
     def test_queries(self, data):

@@ -321,7 +321,7 @@ def test_lower_is_better(judged):
             {"measure": "judged"},
             r"it is the same.*Those that can: .* ap, bpref",
         ),
-        ({"measure": "stat_ap"}, r"needs a column.*Those that can: .* ap,"),
+        ({"measure": "stat_ap"}, r"needs inclusion_probability.*Those that can: .* ap,"),
         ({"measure": "empty_list_rate"}, "Those that can"),
         ({"measure": "recall"}, r"without a cut-off.*'recall@10'"),
         ({"measure": "ap", "filter": True}, r"cannot optimize a thresh.*must depend only on gains"),

@@ -67,12 +67,12 @@ def test_unjudged_rows_are_left_out_with_a_warning(parts, ranker):
 
 
 @every_ranker
-def test_one_set_or_several_in_a_list_or_a_tuple(parts, ranker):
+def test_one_set_or_several_in_a_list(parts, ranker):
     train, (X, y, groups), (X2, y2, groups2) = parts
     expected = curves(ranker, train, eval_set=[(X, y), (X2, y2)], eval_groups=[groups, groups2])
     assert list(expected) == ["valid_0", "valid_1"]
-    for sets in (((X, y), (X2, y2)), ([X, y], [X2, y2]), [[X, y], (X2, y2)]):
-        assert curves(ranker, train, eval_set=sets, eval_groups=(groups, groups2)) == expected
+    several = {"eval_set": [[X, y], (X2, y2)], "eval_groups": (groups, groups2)}
+    assert curves(ranker, train, **several) == expected
     with_ids = pd.Series(y, index=pd.Index(groups, name="qid"))
     for one in ({"eval_set": (X, y), "eval_groups": groups}, {"eval_set": (X, with_ids)}):
         assert curves(ranker, train, **one) == {"valid_0": expected["valid_0"]}
@@ -85,6 +85,7 @@ def test_one_set_or_several_in_a_list_or_a_tuple(parts, ranker):
         (lambda X, y, g: {"eval_set": X}, r"eval_set is one ndarray of shape .* its labels are mi"),
         (lambda X, y, g: {"eval_set": [X]}, r"eval_set\[0\] is one ndarray .*: expected \(X, y\)"),
         (lambda X, y, g: {"eval_set": [(X, y, g)]}, r"eval_set\[0\] is a tuple of 3: expected"),
+        (lambda X, y, g: {"eval_set": ((X, y), (X, y))}, r"eval_set\[0\] is a tuple of 2: expect"),
         (lambda X, y, g: {"eval_set": (X, y)}, "eval_groups is missing"),
         (
             lambda X, y, g: {"eval_set": [(X, y)], "eval_groups": [g, g]},
@@ -99,7 +100,7 @@ def test_one_set_or_several_in_a_list_or_a_tuple(parts, ranker):
             "X of eval_set is a masked array",
         ),
     ],
-    ids=["array", "list of arrays", "three", "no queries", "queries", "labels", "masked"],
+    ids=["array", "list of arrays", "three", "pairs", "no queries", "queries", "labels", "masked"],
 )
 def test_what_is_missing_is_named(parts, ranker, change, message):
     train, held_out, _ = parts
