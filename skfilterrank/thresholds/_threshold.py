@@ -271,19 +271,35 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             self.comparability_ = comparability_of(judged)
         judged, found, entries = self._find_level(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
-        shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
-        self._describe(judged, shown, parsed.k)
-        (values,) = values_shown(judged.lists, parsed, self.cut_.measured(shown))
-        self.best_score_ = mean_over_queries(values, judged.lists.weights)
+        shown, values = self._measured(judged, found, parsed)
         if not self.is_calibrated:
             _warn_if_few_weigh(judged)
         if judged.folds is not None:
             self._describe_folds(judged, values)
-        answer = self._compare(judged, parsed, found, entries, values)
+        kept = self._compare(judged, parsed, found, entries, values)
+        if kept not in (None, "threshold"):
+            judged = judged.in_order()
+            given = judged.scores, judged.more, judged.index
+            found = self.cut_.capped(self.cut_.served_keys(*given), judged.index, self.caps_)
+            shown, values = self._measured(judged, found, parsed)
+        self.threshold_ = self.level_ if self.cut_.is_score else None
+        self.best_score_ = mean_over_queries(values, judged.lists.weights)
+        self.calibration_ = Calibration.of(
+            judged.scores,
+            shown > -np.inf,
+            scored_sizes(judged.scores, judged.index),
+            has_scale=judged.watches_scale,
+        )
+        self.summary_ = shown_in_words(judged, shown > -np.inf, parsed.k)
         if (table := vars(self).get("held_out_")) is not None:
-            kept = None if self.keep_if is None else answer or "threshold"
             self.summary_ += compared_in_words(table, self.measure_, kept)
         return self
+
+    def _measured(self, judged, found, parsed):
+        """Return what is shown at the level, and the value of each list."""
+        shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
+        (values,) = values_shown(judged.lists, parsed, self.cut_.measured(shown))
+        return shown, values
 
     def _find_level(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
         """Find the level; return the rows that it is of, their capped keys, and entry values.
@@ -300,17 +316,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.level_ = cut.best_level(judged, found.keys, entries, None)
         return judged, found, entries
 
-    def _describe(self, judged, shown, k):
-        """Note the scores and what is shown of them, with which `check` compares new ones."""
-        self.threshold_ = self.level_ if self.cut_.is_score else None
-        self.summary_ = shown_in_words(judged, shown > -np.inf, k)
-        sizes = scored_sizes(judged.scores, judged.index)
-        self.calibration_ = Calibration.of(
-            judged.scores, shown > -np.inf, sizes, has_scale=judged.watches_scale
-        )
-
     def _compare(self, judged, parsed, found, entries, values) -> str | None:
-        """Compare with answers that need no model; take the best one and return it, or warn."""
+        """Compare with answers that need no model; warn, or take the best and return its name."""
         if judged.clusters.min() == judged.clusters.max():
             return None
         some = judged
@@ -327,19 +334,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)
             return None
         if (answer := highest_answer(self.held_out_)) is None:
-            return None
-        levels = {EVERYTHING: -np.inf, NOTHING: np.inf, BELOW: 0.0}
-        columns, judged = self.cut_.columns, judged.in_order()
+            return "threshold"
+        levels, columns = {EVERYTHING: -np.inf, NOTHING: np.inf, BELOW: 0.0}, self.cut_.columns
         self.cut_ = ByScore() if answer in levels else ByPlace()
         self.level_ = levels.get(answer, level)
         # The other columns of `fit` come again, and do not matter.
         self.cut_.n_more, self.cut_.columns = judged.more.shape[1], columns
-        given = judged.scores, judged.more, judged.index
-        found = self.cut_.capped(self.cut_.served_keys(*given), judged.index, self.caps_)
-        shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
-        self._describe(judged, shown, parsed.k)
-        (values,) = values_shown(judged.lists, parsed, shown > -np.inf)
-        self.best_score_ = mean_over_queries(values, judged.lists.weights)
         return answer
 
     def _describe_folds(self, judged, values):
