@@ -304,7 +304,7 @@ def mean_and_error(values, weights=None, rounding=0.0) -> tuple[float, float, in
     return mean, np.sqrt(n / (n - 1) * squares) / weights.sum(), n
 
 
-def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[float, float]:
+def t_interval(mean: float, error: float, n: float, confidence: float) -> tuple[float, float]:
     """Compute the interval of a mean of n values with a standard error; NaN for a single value."""
     if n < 2:
         return math.nan, math.nan

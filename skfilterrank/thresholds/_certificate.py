@@ -486,7 +486,7 @@ def _card_of(certificate, path, notes) -> str | None:
         "card.html",
         {
             "it": certificate,
-            "notes": _ASKED | notes,
+            "notes": {**_ASKED, **notes},
             "method": f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}",
             "version": VERSION,
             "today": datetime.now(UTC).date().isoformat(),

@@ -205,8 +205,11 @@ class Curves(tuple):
     """
 
     __slots__ = ()
-    # As of a NamedTuple, which the other models are.
-    _make = classmethod(tuple.__new__)
+
+    @classmethod
+    def _make(cls, curves) -> "Curves":
+        """Make the curves, as those of other models, which are of type NamedTuple."""
+        return cls(curves)
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Curves":
