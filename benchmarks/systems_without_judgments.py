@@ -274,7 +274,7 @@ def report_orders(options):
     robust = Experiment(new_runs, only_topics(robust_qrels, new), gains)
     whole = Experiment(robust_runs, robust_qrels, gains)
 
-    run_methods = [method for method in FORECASTS if method != "spoerri"]
+    run_methods = [method for method in FORECASTS if not method.startswith("spoerri")]
     covid.predict(run_methods)
     for each in (robust, whole):
         each.predict(FORECASTS)

@@ -1,6 +1,6 @@
 """Pseudo-judgments from the agreement of runs, and ranking of systems without judgments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -34,8 +34,9 @@ def pseudo_qrels(
     *,
     depth: int | None = 30,
     share: float | None = None,
-    n_relevant: int | None = None,
+    n_relevant=None,
     teams=None,
+    team_values=None,
     n_trials: int = 10,
     ties: str = "docno",
     random_state=None,
@@ -69,12 +70,18 @@ def pseudo_qrels(
         Share of the pool that is relevant, above 0 and at most 1: a share of its documents, or with
         "soboroff" of its entries (a document may be drawn twice). The number is rounded half up and
         at least 1. None means 0.3, with "soboroff" 0.1.
-    n_relevant : int or None, default=None
-        Number of relevant documents of each query, instead of a share; all documents if the pool is
-        smaller. With "soboroff", the number of drawn entries. Sakai's method used 100 before [1]_.
+    n_relevant : int, dict or Series {qid: int}, (mean, sd) or None, default=None
+        Number of relevant documents, instead of a share: one for all queries, or one for each; all
+        documents if the pool is smaller. Sakai's method used 100 before [1]_. With "soboroff", it
+        is the number of drawn entries; a tuple of two numbers, the mean and the standard deviation
+        of the true numbers, is the original of [2]_: for each query and trial, the number is drawn
+        from their normal distribution, rounded half up, and at least 1.
     teams : dict or Series {run: team}, default=None
-        Team of each run; of each team only the first run by name is used. None uses all runs. Runs
-        that are not in `runs` are allowed.
+        Team of each run; only one run of each team is used. None uses all runs. Runs that are not
+        in `runs` are allowed.
+    team_values : dict or Series {run: value}, default=None
+        Values by which the highest run of a team is used, such as true means of a measure, as in
+        [3]_. None uses the first run of each team by name.
     n_trials : int, default=10
         Number of samples of "soboroff"; the other methods make one table.
     ties : {"docno", "random"}, default="docno"
@@ -126,6 +133,10 @@ def pseudo_qrels(
     ----------
     .. [1] Sakai and Lin, "Ranking Retrieval Systems without Relevance Assessments: Revisited",
        EVIA 2010, sections 3.1, 3.4 and 3.5.
+    .. [2] Soboroff, Nicholas and Cahan, "Ranking Retrieval Systems without Relevance Judgments",
+       SIGIR 2001.
+    .. [3] Spoerri, "Using the Structure of Overlap between Search Results to Rank Retrieval Systems
+       without Relevance Judgments", Information Processing and Management 43, 2007.
 
     Examples
     --------
@@ -149,8 +160,8 @@ def pseudo_qrels(
     5   1     f      0
     """
     check_choice(method, "method", METHODS)
-    _check_pseudo(share, n_relevant, n_trials, ties)
-    table, _, _ = _run_pool(runs, depth=depth, teams=teams)
+    _check_pseudo(method, share, n_relevant, n_trials, ties)
+    table, _, _ = _run_pool(runs, depth=depth, teams=teams, team_values=team_values)
     labels = _pseudo_labels(
         table,
         method,
@@ -171,19 +182,32 @@ def pseudo_qrels(
     return qrels if method == "soboroff" else qrels.drop(columns="trial")
 
 
-def _check_pseudo(share, n_relevant, n_trials, ties) -> None:
+def _check_pseudo(method, share, n_relevant, n_trials, ties) -> None:
     """Check the parameters that do not depend on the runs."""
     check_choice(ties, "ties", ("docno", "random"))
+    check_count(n_trials, "n_trials")
     if share is not None:
         check_number(share, "share", above=0, most=1)
-    if n_relevant is not None:
-        check_count(n_relevant, "n_relevant")
-        if share is not None:
+    if n_relevant is None:
+        return
+    if share is not None:
+        raise InputError(
+            f"share={brief(share)} and n_relevant={brief(n_relevant)} both determine the number of "
+            "relevant documents: give one of the two."
+        )
+    if isinstance(n_relevant, tuple):
+        if method != "soboroff" or len(n_relevant) != 2:
             raise InputError(
-                f"share={brief(share)} and n_relevant={brief(n_relevant)} both determine the "
-                "number of relevant documents: give one of the two."
+                "n_relevant as a tuple must be (mean, standard deviation) for method='soboroff', "
+                f"got {brief(n_relevant)} for {method!r}: give a number, or a dict by query."
             )
-    check_count(n_trials, "n_trials")
+        check_number(n_relevant[0], "n_relevant", above=0)
+        check_number(n_relevant[1], "n_relevant", least=0)
+    elif isinstance(n_relevant, Mapping | pd.Series):
+        for number in dict(n_relevant).values():
+            check_count(number, "n_relevant", least=0)
+    else:
+        check_count(n_relevant, "n_relevant")
 
 
 def _pseudo_labels(
@@ -191,43 +215,48 @@ def _pseudo_labels(
 ) -> pd.DataFrame:
     """Return the label of each document of the pool, with a column for each trial."""
     random_state = check_random_state(random_state)
-    if method == "soboroff":
-        number = _number(n_relevant, _DRAWN if share is None else share)
-        labels = [_draw(table, number, random_state) for _ in range(n_trials)]
-        return pd.DataFrame(np.column_stack(labels), index=table.index)
+    usual = _DRAWN if method == "soboroff" else _SELECTED
     if method == "bias+condorcet":
         table = _only_pool_of(table, most_biased(table))
-    _warn_of_all_relevant(table, n_relevant)
-    docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
-    last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
-    number = _number(n_relevant, _SELECTED if share is None else share)
-    labels = _take_first([*_ORDERS[method](table), last_key], _queries(table), number)
-    return pd.DataFrame(labels, index=table.index)
-
-
-def _warn_of_all_relevant(table, n_relevant):
-    """Warn of queries whose labels are all relevant, which cannot order runs."""
-    if n_relevant is None:
-        return
-    sizes = np.bincount(_queries(table))
-    if n_short := np.count_nonzero(sizes <= n_relevant):
+    number = _number(table, n_relevant, usual if share is None else share, random_state)
+    if method == "soboroff":
+        labels = [_draw(table, number, random_state) for _ in range(n_trials)]
+        return pd.DataFrame(np.column_stack(labels), index=table.index)
+    queries = _queries(table)
+    sizes = np.bincount(queries)
+    if n_relevant is not None and (is_short := sizes <= number(sizes)).any():
         warn_user(
-            f"n_relevant={n_relevant} makes all documents of the pool relevant for {n_short} of "
-            f"{counted(len(sizes), 'query', 'queries')}: choose less than the "
+            f"n_relevant={brief(n_relevant)} makes all documents of the pool relevant for "
+            f"{is_short.sum()} of {counted(len(sizes), 'query', 'queries')}: choose less than the "
             f"{sizes.min():,} documents of the smallest pool, or a share.",
             DataWarning,
         )
+    docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
+    last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
+    labels = _take_first([*_ORDERS[method](table), last_key], queries, number)
+    return pd.DataFrame(labels, index=table.index)
 
 
-def _number(n_relevant, share):
-    """Return the number of relevant rows for a number of rows."""
-
-    def number(sizes):
-        if n_relevant is not None:
-            return np.full(len(sizes), n_relevant)
-        return np.maximum(round_half_up(share, sizes), 1)
-
-    return number
+def _number(table, n_relevant, share, random_state):
+    """Return a function that turns numbers of rows by query into numbers of relevant rows."""
+    if n_relevant is None:
+        return lambda sizes: np.maximum(round_half_up(share, sizes), 1)
+    if isinstance(n_relevant, tuple):
+        mean, sd = n_relevant
+        return lambda sizes: np.maximum(
+            np.floor(random_state.normal(mean, sd, len(sizes)) + 0.5), 1
+        )
+    if not isinstance(n_relevant, Mapping | pd.Series):
+        return lambda sizes: np.full(len(sizes), n_relevant)
+    by_query = {str(query): number for query, number in dict(n_relevant).items()}
+    queries = table.index.unique("qid").astype(str)
+    if lacking := [query for query in queries if query not in by_query]:
+        raise InputError(
+            f"n_relevant lacks {counted(len(lacking), 'query', 'queries')} of the runs, such as "
+            f"{brief(lacking[0])}: give a number for each query."
+        )
+    numbers = np.array([by_query[query] for query in queries])
+    return lambda sizes: numbers
 
 
 def _by_runs(table):
@@ -319,7 +348,9 @@ def most_biased(table: pd.DataFrame) -> list:
     return sorted(bias.index[: round_half_up(0.5, len(bias))])
 
 
-def _run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
+def _run_pool(
+    runs, *, depth: int | None, teams, team_values
+) -> tuple[pd.DataFrame, object, dict | None]:
     """Return the rank table of the runs down to a depth, the runs, and {run: team}.
 
     Only one run of each team is used.
@@ -327,7 +358,7 @@ def _run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, 
     is_table = isinstance(runs, pd.DataFrame)
     runs = runs if is_table else named_runs(runs)
     names = list(runs)
-    team_of = _first_runs(names, teams)
+    team_of = _runs_of_teams(names, teams, team_values)
     chosen = names if team_of is None else list(team_of)
     if len(chosen) < 2:
         counted = f"{len(names)} runs of one team" if len(names) > 1 else f"{len(names)} run(s)"
@@ -364,17 +395,28 @@ def _check_queries(table):
         )
 
 
-def _first_runs(names, teams) -> dict | None:
-    """Return {first run by name: team}; None without teams."""
+def _runs_of_teams(names, teams, values) -> dict | None:
+    """Return {run: team} of each team's first or best run by name; None without teams."""
     if teams is None:
+        if values is not None:
+            raise InputError("team_values choose among the runs of a team: give teams, too.")
         return None
-    first: dict = {}
+    values = {} if values is None else dict(values)
+    if values and (lacking := [name for name in names if name not in values]):
+        raise InputError(
+            f"team_values lacks {counted(len(lacking), 'run')}, such as {brief(lacking[0])}."
+        )
+    chosen: dict = {}
     for name, team in sorted(check_teams(names, teams).items()):
-        first.setdefault(team, name)
-    return {name: team for team, name in first.items()}
+        best = chosen.setdefault(team, name)
+        if values and values[name] > values[best]:
+            chosen[team] = name
+    return {name: team for team, name in chosen.items()}
 
 
-FORECASTS = (*METHODS, "aslam", "spoerri")
+# Methods that make no pseudo-judgments.
+_OF_OVERLAP = ("aslam", "spoerri", "spoerri_all")
+FORECASTS = (*METHODS, *_OF_OVERLAP)
 
 
 def rank_systems(
@@ -384,8 +426,9 @@ def rank_systems(
     measure=None,
     depth: int | None = 30,
     share: float | None = None,
-    n_relevant: int | None = None,
+    n_relevant=None,
     teams=None,
+    team_values=None,
     n_trials: int = 10,
     ties: str = "docno",
     random_state=None,
@@ -400,39 +443,40 @@ def rank_systems(
     runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
         The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
         least two.
-    method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff", "aslam", "spoerri"}, \
-default="nruns"
+    method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff", "aslam", "spoerri", \
+"spoerri_all"}, default="nruns"
         "aslam" scores a run by the mean Jaccard coefficient of its documents with those of each
         other run. "spoerri" scores a run by minus the share of its documents that none of four
-        other runs returns; use it with one run of each team, and at least five runs. The other
-        methods make judgments by :func:`pseudo_qrels` and measure the runs with them.
+        other runs returns, and "spoerri_all" by the share that all four return; use them with one
+        run of each team, and at least five runs. The other methods make judgments by
+        :func:`pseudo_qrels` and measure the runs with them.
     measure : str, list of str or None, default=None
         Measure for the methods with pseudo-judgments, such as "ndcg_0@10"; if there are several,
-        the first defines the order. None means "ap". "aslam" and "spoerri" use no measure and
-        accept only None.
+        the first defines the order. None means "ap". "aslam", "spoerri" and "spoerri_all" use no
+        measure and accept only None.
     depth : int or None, default=30
         Number of first documents of each run that are compared, or form the pool; None means all.
         Measures are computed on whole runs.
     share, n_relevant, n_trials, ties
         As in :func:`pseudo_qrels`; a run's value with "soboroff" is the mean over trials.
-    teams : dict or Series {run: team}, default=None
-        Team of each run; of each team only the first run by name is used and ranked. None uses all
-        runs. Runs that are not in `runs` are allowed.
+    teams, team_values
+        As in :func:`pseudo_qrels`; only the used run of each team is ranked.
     random_state : int, RandomState instance or None, default=None
-        Seed for "soboroff", "spoerri" and random ties. Pass an int for reproducible results.
+        Seed for "soboroff", "spoerri", "spoerri_all" and random ties. Pass an int for reproducible
+        results.
 
     Returns
     -------
     DataFrame of shape (n_runs, n_measures), or with teams one column more
         Index "run", the best first, ties sorted by name. The first column is "team" if `teams` is
         given. The others are means of the measures over the queries of the pool, or one column
-        "aslam" (up to 1) or "spoerri" (up to 0). Higher is better.
+        of the method: "aslam", "spoerri_all" (up to 1) or "spoerri" (up to 0). Higher is better.
 
     Raises
     ------
     ValueError
-        For the reasons of :func:`pseudo_qrels`; "spoerri" with fewer than five runs or teams;
-        unknown or repeated measures.
+        For the reasons of :func:`pseudo_qrels`; Spoerri's methods with fewer than five runs or
+        teams; unknown or repeated measures.
 
     Warns
     -----
@@ -453,10 +497,16 @@ default="nruns"
         spoerri  -(1 / 5) sum over the trials of i of (1 / T) *
                  sum over t of |Ret(i, t) - union of the other four Ret(j, t)| / (1 + |Ret(i, t)|)
 
+    and "spoerri_all" has ``+ |intersection of all five Ret(j, t)|`` in place of the difference.
+
     A run j without documents adds 0, but still counts in n - 1. A run i without documents for a
-    query has score 0 there, which is the best score of "spoerri". For "spoerri" the runs are
-    arranged in a random circle; each of the n trials takes five neighbours, so each run is in five
-    trials. Only queries count for which some run returns a document.
+    query has score 0 there, which is the best score of "spoerri". For Spoerri's methods the runs
+    are arranged in a random circle; each of the n trials takes five neighbours, so each run is in
+    five trials. Only queries count for which some run returns a document.
+
+    For the mean of the correlations of Soboroff's trials, in place of the correlation of the means,
+    measure the runs by each trial of :func:`pseudo_qrels`. Pseudo-judgments have no forbidden
+    documents, so that nDCG_f cannot be forecast.
 
     Documents outside the pool are unjudged and have gain 0, so long runs are not penalised.
     Measures that need the size of the collection have it in their name, as in
@@ -496,20 +546,20 @@ default="nruns"
     three   0.00
     """
     check_choice(method, "method", FORECASTS)
-    _check_pseudo(share, n_relevant, n_trials, ties)
-    if measure is not None and method in ("aslam", "spoerri"):
+    _check_pseudo(method, share, n_relevant, n_trials, ties)
+    if measure is not None and method in _OF_OVERLAP:
         raise InputError(
             f"measure={brief_list(list(parse_measures(measure)))} has no effect for "
             f"method={method!r}, which uses no judgments: leave measure out."
         )
     measures = parse_measures("ap" if measure is None else measure)
-    table, runs, team_of = _run_pool(runs, depth=depth, teams=teams)
+    table, runs, team_of = _run_pool(runs, depth=depth, teams=teams, team_values=team_values)
     names = list(table.columns)
     if method == "aslam":
         values = pd.DataFrame({method: _mean_overlap(table)}, index=names)
-    elif method == "spoerri":
-        _check_enough(names, teams)
-        scores = mean_uniqueness(table, check_random_state(random_state))
+    elif method in _OF_OVERLAP:
+        _check_enough(names, method, teams)
+        scores = mean_of_fives(table, check_random_state(random_state), common=method != "spoerri")
         values = pd.DataFrame({method: scores}, index=names)
     else:
         labels = _pseudo_labels(
@@ -528,12 +578,12 @@ default="nruns"
     return values
 
 
-def _check_enough(names, teams):
+def _check_enough(names, method, teams):
     """Raise if there are fewer than five runs for Spoerri's method."""
     if len(names) < _N_COMPARED:
         kind = "runs" if teams is None else "teams"
         raise InputError(
-            f"method='spoerri' compares {_N_COMPARED} {kind} at a time, but there are only "
+            f"method={method!r} compares {_N_COMPARED} {kind} at a time, but there are only "
             f"{len(names)}: take another method, such as 'nruns'."
         )
 
@@ -571,24 +621,28 @@ def _mean_overlap(table: pd.DataFrame) -> np.ndarray:
     return total / (len(starts) * (n_runs - 1))
 
 
-def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) -> np.ndarray:
+def mean_of_fives(
+    table: pd.DataFrame, random_state: np.random.RandomState, *, common: bool = False
+) -> np.ndarray:
     """Compute minus the mean share of unique documents of each run (Spoerri).
 
-    A document is unique if no other run of the trial returns it. The runs are arranged in a random
-    circle. Each trial compares five neighbours, and there are as many trials as runs.
+    A document is unique if no other run of the trial returns it. `common` takes the mean share of
+    documents that all runs of the trial return instead. The runs are arranged in a random circle.
+    Each trial compares five neighbours, and there are as many trials as runs.
     """
     is_returned, starts = _incidence(table)
     sizes = np.add.reduceat(is_returned, starts, axis=0, dtype=np.int64)
     n_runs = is_returned.shape[1]
     circle = random_state.permutation(n_runs)
     total = np.zeros(n_runs)
+    wanted = _N_COMPARED if common else 1
     for trial in range(n_runs):
         chosen = circle[(trial + np.arange(_N_COMPARED)) % n_runs]
         rows = is_returned[:, chosen]
-        alone = rows & (rows.sum(axis=1) == 1)[:, None]
-        n_alone = np.add.reduceat(alone, starts, axis=0, dtype=np.int64)
-        total[chosen] += (n_alone / (1 + sizes[:, chosen])).mean(axis=0)
-    return -total / _N_COMPARED
+        found = rows & (rows.sum(axis=1) == wanted)[:, None]
+        n_found = np.add.reduceat(found, starts, axis=0, dtype=np.int64)
+        total[chosen] += (n_found / (1 + sizes[:, chosen])).mean(axis=0)
+    return (total if common else -total) / _N_COMPARED
 
 
 def _incidence(table):

@@ -95,6 +95,34 @@ def test_a_number_of_documents_in_place_of_a_share():
             function(runs, n_relevant=0)
 
 
+def test_a_number_for_each_query():
+    runs = {name: pd.concat([run, run.assign(qid="2")]) for name, run in SIX.items()}
+    for method in ("nruns", "condorcet"):
+        found = pseudo_qrels(runs, method, n_relevant={"1": 1, 2: 3})
+        assert found.groupby("qid")["label"].sum().to_dict() == {"1": 1, "2": 3}
+    with pytest.raises(InputError, match="n_relevant lacks 1 query of the runs, such as '2'"):
+        pseudo_qrels(runs, n_relevant=pd.Series({"1": 1}))
+    with pytest.raises(InputError, match="n_relevant must be a whole number from 0 up, got -1"):
+        pseudo_qrels(runs, n_relevant={"1": -1, "2": 1})
+
+
+def test_soboroffs_numbers_are_drawn_by_mean_and_deviation():
+    """Every entry of the pool is a document of its own."""
+    run = pd.DataFrame({"qid": "1", "docno": [f"d{i:03}" for i in range(90)], "score": 1.0})
+    other = pd.DataFrame({"qid": "1", "docno": ["e"], "score": [1.0]})
+    pool = {"depth": None, "n_trials": 400, "random_state": 0}
+    found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(30, 5), **pool)
+    numbers = found.groupby("trial")["label"].sum()
+    assert abs(numbers.mean() - 30) < 1
+    assert abs(numbers.std() - 5) < 0.6
+    # Without a spread the number is that of the mean; it is at least 1.
+    for mean, expected in ((7.5, {8}), (0.2, {1})):
+        found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(mean, 0), **pool)
+        assert set(found.groupby("trial")["label"].sum()) == expected
+    with pytest.raises(InputError, match=r"must be \(mean, standard deviation\) for method='sobo"):
+        pseudo_qrels({"a": run, "b": other}, n_relevant=(30, 5))
+
+
 def test_sakai_by_hand():
     # In two runs each: b at 2 + 3, c at 3 + 1.
     assert relevant(pseudo_qrels(SIX, "sakai")) == "ac"

@@ -100,8 +100,37 @@ def test_each_run_is_in_five_trials_of_five(n_runs, seed):
     # Each returns a document of its own, so that every trial counts 1 / (1 + 1) for its five.
     index = pd.MultiIndex.from_product([["1"], range(n_runs)], names=["qid", "docno"])
     table = pd.DataFrame(np.where(np.eye(n_runs), 1, np.nan), index=index)
-    scores = overlap.mean_uniqueness(table, check_random_state(seed))
+    scores = overlap.mean_of_fives(table, check_random_state(seed))
     assert scores == pytest.approx(np.full(n_runs, -1 / 2))
+
+
+def test_spoerri_by_hand():
+    # Five runs are one trial, five times. All return a; v and w return documents of their own.
+    runs = runs_of(one="ab", two="ba", three="ab", four="avb", five="awxy")
+    unique = {"one": 0, "two": 0, "three": 0, "four": -1 / 4, "five": -3 / 5}
+    assert rank_systems(runs, "spoerri")["spoerri"].to_dict() == pytest.approx(unique)
+    common = {"one": 1 / 3, "two": 1 / 3, "three": 1 / 3, "four": 1 / 4, "five": 1 / 5}
+    assert rank_systems(runs, "spoerri_all")["spoerri_all"].to_dict() == pytest.approx(common)
+    with pytest.raises(ValueError, match="has no effect for method='spoerri_all'"):
+        rank_systems(runs, "spoerri_all", measure="ap")
+
+
+def test_the_best_run_of_a_team_by_hand():
+    runs = runs_of(one="ab", two="xy", three="ab")
+    teams = {"one": "p", "two": "p", "three": "q"}
+    assert rank_systems(runs, teams=teams)["team"].to_dict() == {"one": "p", "three": "q"}
+    values = {"one": 0.1, "two": 0.4, "three": 0.2}
+    found = rank_systems(runs, "aslam", teams=teams, team_values=values)
+    assert found["team"].to_dict() == {"two": "p", "three": "q"}
+    assert found["aslam"].tolist() == [0, 0]
+    qrels = pseudo_qrels(runs, teams=teams, team_values=pd.Series(values))
+    assert sorted(qrels["docno"]) == ["a", "b", "x", "y"]
+    # Of equal ones, the first by name.
+    assert "one" in rank_systems(runs, teams=teams, team_values=dict.fromkeys(values, 0)).index
+    with pytest.raises(ValueError, match="team_values lacks 1 run, such as 'three'"):
+        rank_systems(runs, teams=teams, team_values={"one": 1, "two": 2})
+    with pytest.raises(ValueError, match="give teams, too"):
+        rank_systems(runs, team_values=values)
 
 
 @pytest.mark.parametrize("n_runs", [2, 4])
