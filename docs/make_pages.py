@@ -21,7 +21,7 @@ SITUATIONS = {
     "one right answer": "`rr@k`, `success@k`",
     "first page, graded labels": "`ndcg@k`, `err@k` (stops when satisfied), `q_measure`",
     "first page, relevant or not": "`precision@k`, `ap`, `rbp` (a patience in place of a cut-off)",
-    "random rankings score very differently from query to query": "`ul_normalized`, `above_chance`",
+    "random rankings score very differently from query to query": "`ul_normalized`",
     "everything has to be found ([which](recall.md))": "`recall@k`, `r_precision`, "
     "`search_length`, `tse`, `lexirecall`",
     "a list that stops early, nothing forbidden": "`qwa`, `f@k`",

@@ -544,12 +544,12 @@ def _measure_functions(book, metrics, scores, y, groups):
                     **labels,
                 ),
             )
-    for measure, variant, expectation, normalize in (
-        *itertools.product(("dcg", "ap", "ndcg"), ("v1", "v2"), ("exact",), ("ideal",)),
-        *itertools.product(("sp",), ("v1", "v2"), ("exact", "paper"), ("ideal", "k")),
+    for measure, variant, expectation in (
+        *itertools.product(("dcg", "ap", "ndcg"), ("v1", "v2"), ("exact",)),
+        *itertools.product(("sp",), ("v1", "v2"), ("exact", "paper")),
     ):
         book.note(
-            f"ul_normalized {measure} {variant} {expectation} {normalize}",
+            f"ul_normalized {measure} {variant} {expectation} ideal",
             lambda: metrics.ul_normalized_score.per_query(
                 plain_labels,
                 scores,
@@ -557,8 +557,6 @@ def _measure_functions(book, metrics, scores, y, groups):
                 measure=measure,
                 variant=variant,
                 expectation=expectation,
-                normalize=normalize,
-                n_samples=50,
                 **labels,
             ),
         )
@@ -658,7 +656,7 @@ def _measure_options(book, value):
         "bpref(variant=buckley2004)", "bpref(variant=printed)", "tse(exposure=ndcg)",
         "tse(exposure=rbp,persistence=0.5)",
         "ul_normalized(measure=ap,variant=v1)@5", "ul_normalized(measure=ndcg,variant=v2)@5",
-        "above_chance(measure=ap)@5", "precision(rel=2)@5", "recall(rel=2)@5",
+        "precision(rel=2)@5", "recall(rel=2)@5",
         "iprec@0.5", "iprec(recall=0.5)", "success@2", "ndcg(gains=exp2)@5", "qwa",
         "q_measure(beta=2)", "ndcg_f(gains=exp2)@5", "ndcg_0@5", "ndcg_min@5",
     ):  # fmt: skip

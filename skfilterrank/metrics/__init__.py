@@ -37,7 +37,7 @@ from skfilterrank.metrics._lexicographic import (
     lexirecall_score,
     metric_lexirecall_score,
 )
-from skfilterrank.metrics._normalized import above_chance_score, ul_normalized_score
+from skfilterrank.metrics._normalized import ul_normalized_score
 from skfilterrank.metrics._precision_recall import (
     precision_at_k_score,
     r_precision_score,
@@ -64,7 +64,6 @@ from skfilterrank.metrics._unjudged_bounds import unjudged_bounds
 from skfilterrank.metrics._user_models import err_score, rbp_score
 
 __all__ = [
-    "above_chance_score",
     "any_forbidden_at_k",
     "average_precision_score",
     "bpref_score",

@@ -1,17 +1,15 @@
-"""Measures normalised by random rankings: ul_normalized and above_chance."""
+"""A measure normalised by random rankings: ul_normalized."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from skfilterrank._base.checks import one_of
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS
-from skfilterrank._lists.additive import Additive, BlockFacts, Facts
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
-from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
+from skfilterrank._lists.measure import Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.scoring import first_places
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._average_precision import sum_precision_score
 from skfilterrank.metrics._dcg import dcg_score, ideal_dcg
@@ -27,12 +25,12 @@ from skfilterrank.metrics._random_rankings import (
 _N_RANKINGS = 1000
 
 
-def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeasure:
-    """Parse the option `name`, which must name a plain measure other than `outer`."""
+def _other_measure(measure, name: str) -> ParsedMeasure:
+    """Parse the option `name`, which must name another plain measure."""
     inner = parse_measure(measure)
     entry = inner.measure.plain or inner.measure
-    if entry is MEASURES[outer]:
-        raise InputError(f"{name} must be another measure than {brief(outer)} itself.")
+    if entry is ul_normalized_score:
+        raise InputError(f"{name} must be another measure than {brief(entry.name)} itself.")
     if inner.measure.library is not None:
         raise InputError(
             f"{name} must be a measure of skfilterrank and not of another library, got "
@@ -41,11 +39,12 @@ def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeas
     if inner.measure.own_reading is not None:
         raise InputError(
             f"{name} must have no options that change judgments, got {brief(measure)}: the "
-            f"bounds need them too, so write '{outer}({inner.measure.own_text},measure=...)'."
+            f"bounds need them too, so write 'ul_normalized({inner.measure.own_text},measure=...)'."
         )
     if not inner.measure.greater_is_better:
         raise InputError(
-            f"{name} must be one for which higher is better, got {brief(measure)}: {reason}."
+            f"{name} must be one for which higher is better, got {brief(measure)}: the paper's "
+            "formulas have no meaning for it."
         )
     return inner
 
@@ -147,7 +146,6 @@ def _ul_normalized(
     --------
     random_ranking_bound : The lower bound alone.
     query_informativeness : Finds the queries on which systems hardly exceed random rankings.
-    above_chance_score : Random rankings have the mean value 0.
     ndcg_f_score : Normalised between the worst and the best list, also with negative gains.
 
     Notes
@@ -262,121 +260,8 @@ ul_normalized_score = Measure(
     range_holds_for="nonnegative gains",
     ties_are_means=False,
     options={
-        "measure": partial(
-            _other_measure,
-            outer="ul_normalized",
-            reason="the paper's formulas have no meaning for it",
-        ),
+        "measure": _other_measure,
         "variant": one_of(*_VARIANTS),
         "expectation": one_of("exact", "paper"),
-    },
-)
-
-
-def _exact_moments(block, inner):
-    """Compute the mean and deviation over all rankings of a sum of weight(document) * worth(place).
-
-    Return None for other measures.
-    """
-    form = inner.as_sum(BlockFacts(inner, block))
-    if form is None or form.uses_levels or form.finish or form.by_shown:
-        return None
-    n = np.maximum(block.n_judged, 1)
-    weights = np.where(block.judged, form.weights, 0.0)
-    mean = weights.sum(axis=1) / n
-    spread = np.where(block.judged, weights - mean[:, None], 0.0)
-    squares = (spread * spread).sum(axis=1)
-    # If all weights are equal, differences from their mean are only rounding errors: use 0.
-    squares[np.abs(spread).max(axis=1) <= ROUNDING_OF_MEANS * np.abs(weights).max(axis=1)] = 0.0
-    variance = squares / np.maximum(n - 1, 1)
-    places, query = first_places(block.width).astype(np.int64), np.arange(len(n))[:, None]
-    worth = np.broadcast_to(form.worth(places[None, :], None, query), weights.shape)
-    worth = np.where(places <= block.n_judged[:, None], worth, 0.0)
-    total, squares = worth.sum(axis=1), (worth * worth).sum(axis=1)
-    # Sum of squared deviations of the worths, since documents are drawn without replacement.
-    apart = squares - total * total / n
-    apart[apart <= ROUNDING_OF_MEANS * squares] = 0.0
-    variance = variance * apart
-    return form.offset + mean * total, np.sqrt(variance)
-
-
-def _above_chance(block: ListBlock, k, *, measure="dcg"):
-    """Above chance: a measure in standard deviations above random rankings of the same documents.
-
-    It makes queries with different shares of relevant documents comparable, as
-    :func:`ul_normalized_score` does, and is centred: over random rankings its mean is 0 and its
-    standard deviation 1, on every query.
-
-    Parameters
-    ----------
-    measure : str, default="dcg"
-        Any other name of the measure table for which higher is better, with a cut-off and options
-        where wanted, such as "ap", "err@10" or "ndcg_f".
-
-    See Also
-    --------
-    ul_normalized_score : Position between the values of a random and of a perfect ranking.
-    random_ranking_bound : The mean over random rankings alone.
-
-    Notes
-    -----
-    ``(A - R) / sd``, with R and sd the mean and the standard deviation of the measure A over all
-    rankings of the query's n judged documents. For a sum of ``w(document) * d(place)`` over the
-    list, such as DCG, nDCG_f, RBP, precision and recall, they are exact::
-
-        R = mean(w) * sum(d),  sd^2 = sum((w - mean(w))^2) / (n - 1) * (sum(d^2) - sum(d)^2 / n)
-
-    where the sums of d end at ``min(k, n)``. For other measures 1,000 rankings are drawn,
-    which depend on the gains of the query alone. A perfect ranking has no fixed value: the less
-    likely a perfect ranking is, the higher its value.
-
-    Filtered documents lower A alone, as random rankings hide nothing. Unjudged documents take
-    places in A's list and are not part of the random rankings. For a measure without an average
-    over tied orders, its own rule for ties replaces "average".
-
-    References
-    ----------
-    Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022, for
-    R; the standard deviation is that of sampling without replacement.
-
-    Examples
-    --------
-    One of four documents is relevant. The precision at 1 is 1/4 in the mean, with a variance of
-    3/16:
-
-    >>> from skfilterrank.metrics import above_chance_score
-    >>> how = {"groups": ["a"] * 4, "k": 1, "measure": "precision"}
-    >>> above_chance_score([1, 0, 0, 0], [4, 3, 2, 1], **how)  # (3/4) / sqrt(3/16)
-    1.732...
-    >>> above_chance_score([1, 0, 0, 0], [3, 4, 2, 1], **how)
-    -0.577...
-    """
-    inner = measure.with_cutoff(k)
-    if block.tie_rule == "average" and "average" not in inner.measure.ties:
-        block = block.with_ties(inner.measure.ties[0])
-    kernel = inner.measure.bind(inner.k, inner.options)
-    achieved = kernel(block)
-    found = _exact_moments(block, inner)
-    if found is None:
-        rankings = SimulatedRankings(kernel, _N_RANKINGS, seed=0)
-        numbers = rankings.pool_numbers(block)
-        mean, error = rankings.results[numbers].T
-        found = mean, error * np.sqrt(_N_RANKINGS)
-    mean, deviation = found
-    values = np.full(len(achieved), np.nan)
-    varies = deviation > ROUNDING_OF_MEANS * np.maximum(np.abs(mean), np.abs(achieved))
-    np.divide(achieved - mean, deviation, out=values, where=varies)
-    return values
-
-
-above_chance_score = Measure(
-    "above_chance",
-    _above_chance,
-    undefined="all rankings of its pool have the same value",
-    value_range=(-np.inf, np.inf),
-    options={
-        "measure": partial(
-            _other_measure, outer="above_chance", reason="a value above chance would be a worse one"
-        ),
     },
 )

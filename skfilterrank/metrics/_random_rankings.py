@@ -221,7 +221,7 @@ def random_ranking_bound(
 
     See Also
     --------
-    ul_normalized_score, above_chance_score : Measures normalised by it.
+    ul_normalized_score : A measure normalised by it.
 
     Notes
     -----

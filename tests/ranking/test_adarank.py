@@ -44,7 +44,7 @@ def same_model(left, right):
 
 OPTIMIZABLE = sorted(
     set(get_measure_names())
-    - {"above_chance", "dcg", "sp", "ndcg_min", "stat_ap", "search_length", "recall_error"}
+    - {"dcg", "sp", "ndcg_min", "stat_ap", "search_length", "recall_error"}
     - {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
     - {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret", "gm_map"}
 )

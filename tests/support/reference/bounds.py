@@ -1,8 +1,7 @@
 """Measures between the ideal and a random ranking, by enumeration."""
 
 from itertools import permutations
-from math import fsum, isclose, sqrt
-from statistics import pvariance
+from math import isclose
 
 from .dcg import dcg_of
 
@@ -47,27 +46,8 @@ def v2_of_dcg(achieved, case):
     return v2(achieved, random_dcg(case.pool, case.k), ideal)
 
 
-def standardized(case):
-    """DCG in standard deviations of random rankings, from the covariance of each two places."""
-    n = len(case.pool)
-    if n < 2 or isclose(min(case.pool), max(case.pool)):
-        return None
-    variance = pvariance(case.pool)
-    discounts = [dcg_of([0] * i + [1], case.k) for i in range(n)]
-    covariances = [
-        left * right * (variance if i == j else -variance / (n - 1))
-        for i, left in enumerate(discounts)
-        for j, right in enumerate(discounts)
-    ]
-    total = fsum(covariances)
-    if total < 1e-9 * variance:
-        return None
-    return (dcg_of(case.shown, case.k) - random_dcg(case.pool, case.k)) / sqrt(total)
-
-
 REFERENCE = {
     "ul_normalized": lambda case: dcg_of(case.shown, case.k),
-    "above_chance": standardized,
 }
 
 # What is done to the mean over tied orders of the above.
