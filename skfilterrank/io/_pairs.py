@@ -118,8 +118,8 @@ def judges_of(content, subtopic=None) -> Judges | None:
                 0,
                 f"{brief(words[0])} in its second column, which has more different words than the "
                 "third",
-                f"; write {QRELS.columns}, with the iteration 0 where there is none, or pass "
-                "subtopic='max' for diversity judgments.",
+                f"; write {QRELS.columns}, with the iteration 0 where there is none, or put names "
+                "of the columns into a first line. For diversity judgments, pass subtopic='max'.",
             )
         if set(names) == {PEOPLE}:
             return None
@@ -239,14 +239,16 @@ class Table:
                     f"{{columns=}} is for tables whose columns have other names; here "
                     f"{brief(name)} is there: leave it out of {{columns=}}."
                 )
-        if lacking == ["score"] and has_labels(self._present):
-            advice = f"These look like judgments, but a run was expected: {order}"
-        if lacking == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
-            advice = f"This looks like a run, but judgments were expected: {order}"
         most = {"score": 1}
         names = [
             " or ".join(map(repr, self._roles[name].sure[: most.get(name, 2)])) for name in lacking
         ]
+        if "score" in lacking and "score" in self._present:
+            names[lacking.index("score")] += " of a run (beside 'corpus-id' it is a label)"
+        if lacking == ["score"] and has_labels(self._present):
+            advice = f"These look like judgments, but a run was expected: {order}"
+        if lacking == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
+            advice = f"This looks like a run, but judgments were expected: {order}"
         raise InputError(
             f"{self.name} has no column {', and no column '.join(names)}; its "
             f"columns are {brief_list(self._present)}. {advice}",

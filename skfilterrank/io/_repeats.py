@@ -17,7 +17,7 @@ _PAIR = ["list", "docno"]
 def check_no_repeats(content, rows) -> None:
     """Raise if a run holds a document of a query twice."""
     again = _repeated(rows)
-    if len(again):
+    if again is not None:
         _fail(content, rows, again, _PAIR)
 
 
@@ -32,7 +32,7 @@ def without_repeats(content, rows, duplicates, subtopic):
             f"'subtopic', which {content.name} has not: leave it out."
         )
     again = _repeated(rows)
-    if not len(again):
+    if again is None:
         return rows
     same = np.zeros(len(rows.codes))
     second = content.words("iteration")[0] if content.has("iteration") else same
@@ -57,18 +57,19 @@ def without_repeats(content, rows, duplicates, subtopic):
 
 
 def _repeated(rows):
-    """Return a table of the rows whose pair of query and document occurs more than once."""
+    """Return a table of the rows whose pair of query and document occurs again; None without."""
     lists = rows.codes
     if rows.draws is not None:
         lists = lists + len(rows.queries) * (rows.draws + 1)
     keys = pair_keys(lists, rows.docnos)
     if are_distinct(keys):
-        return pd.DataFrame({"list": [], "docno": []})
+        return None
     places = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
     pairs = {"list": lists[places], "docno": rows.docnos.take(places).tolist()}
     again = pd.DataFrame(pairs, index=places)
     # Different pairs may have equal hashes.
-    return again[again.duplicated(_PAIR, keep=False)]
+    again = again[again.duplicated(_PAIR, keep=False)]
+    return again if len(again) else None
 
 
 def _without_same_lines(content, rows, again):
