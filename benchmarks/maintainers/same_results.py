@@ -2353,11 +2353,11 @@ def plots(book):
     )
     note(
         "threshold curve/predictions",
-        lambda: plot.ThresholdCurveDisplay.from_predictions(y, scores, **rows),
+        lambda: t.threshold_curve(y, scores, **rows).plot(),
     )
     note(
         "threshold curve/f",
-        lambda: plot.ThresholdCurveDisplay.from_predictions(y, scores, measure="f", **rows),
+        lambda: t.threshold_curve(y, scores, measure="f", **rows).plot(),
     )
     found = system_scores()
     ap = found["ap"]
@@ -2374,7 +2374,7 @@ def plots(book):
     note("critical difference", lambda: plot.CriticalDifferenceDisplay.from_scores(ap))
     note(
         "critical difference/t",
-        lambda: plot.CriticalDifferenceDisplay.from_comparison(c.compare_systems(ap)),
+        lambda: plot.CriticalDifferenceDisplay(c.compare_systems(ap)).plot(),
     )
     note("comparison", lambda: c.compare_systems(ap).plot())
     note("scores", lambda: ap.plot())

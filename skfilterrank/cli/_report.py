@@ -56,14 +56,14 @@ def write_report(path, files, comparisons, n_predicted, agreement, random_state)
     for place, (name, each) in enumerate(comparisons.items(), 1):
         scores, diagram = each.scores, None
         if scores.n_systems > 2 and each.baseline is None:
-            diagram = draw(plot.CriticalDifferenceDisplay(each, alpha=alpha))
+            diagram = draw(plot.CriticalDifferenceDisplay(each))
         measures.append(
             {
                 "id": f"m{place}",
                 "name": name,
                 "comparison": each,
                 "diagram": diagram,
-                "cells": heat_map(plot.PairwiseComparisonDisplay(each, alpha=alpha)),
+                "cells": heat_map(plot.PairwiseComparisonDisplay(each)),
                 "pairs": each.pairs(alpha, most=_N_PAIRS),
                 "queries": query_by_query(each, alpha),
             }

@@ -40,8 +40,6 @@ class CriticalDifferenceDisplay(Display):
     ----------
     comparison : PairwiseComparison
         All pairs of systems, compared by a two-sided test.
-    alpha : float or None, default=None
-        Level of significance for the adjusted p values; None takes that of the comparison.
     n_shown : int, default=15
         Number of systems to show; these are the best. All systems take part in the test.
 
@@ -99,9 +97,7 @@ class CriticalDifferenceDisplay(Display):
     [('a', 'c')]
     """
 
-    def __init__(
-        self, comparison: PairwiseComparison, *, alpha: float | None = None, n_shown: int = 15
-    ):
+    def __init__(self, comparison: PairwiseComparison, *, n_shown: int = 15):
         check_count(n_shown, "n_shown")
         n_systems = comparison.scores.n_systems
         if len(comparison.first) < n_systems * (n_systems - 1) // 2:
@@ -109,9 +105,8 @@ class CriticalDifferenceDisplay(Display):
                 "comparison must test all pairs of systems: compare the systems without baseline=."
             )
         self.comparison = comparison
-        self.alpha = alpha = comparison.alpha if alpha is None else alpha
         self.n_shown = n_shown
-        systems, better = _who_is_better(comparison, alpha)
+        systems, better = _who_is_better(comparison)
         self.systems = systems[:n_shown]
         self.values = comparison.scores.means.to_numpy()[:n_shown]
         shown = better[:n_shown, :n_shown]
@@ -124,35 +119,8 @@ class CriticalDifferenceDisplay(Display):
         self.n_hidden = n_systems - len(self.systems)
         self.n_hidden_level = int(np.count_nonzero(better[0, len(self.systems) :] <= 0))
         self.critical_difference = None
-        if comparison.is_family_wise and alpha == comparison.alpha:
+        if comparison.is_family_wise:
             self.critical_difference = float(np.max(comparison.high - comparison.low)) / 2
-
-    @classmethod
-    def from_comparison(cls, comparison: PairwiseComparison, *, ax=None, n_shown: int = 15) -> Self:
-        """Draw the result of an existing comparison.
-
-        Parameters
-        ----------
-        comparison : PairwiseComparison
-            All pairs of systems, compared by a two-sided test.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-        n_shown : int, default=15
-            Number of systems to show; these are the best.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            If pairs are missing because of a `baseline`.
-        ImportError
-            If matplotlib is not installed.
-        """
-        return cls(comparison, n_shown=n_shown).plot(ax)
 
     @classmethod
     def from_scores(
@@ -191,8 +159,8 @@ class CriticalDifferenceDisplay(Display):
         Raises
         ------
         ValueError
-            In the same cases as :func:`skfilterrank.comparison.compare_systems` and
-            :meth:`from_comparison`.
+            In the same cases as :func:`skfilterrank.comparison.compare_systems`, and if pairs
+            are missing because of a `baseline`.
         ImportError
             If matplotlib is not installed.
         """
@@ -204,7 +172,7 @@ class CriticalDifferenceDisplay(Display):
                 greater_is_better=False,
             )
         comparison = compare_systems(scores, test=test, **params)
-        return cls.from_comparison(comparison, n_shown=n_shown, ax=ax)
+        return cls(comparison, n_shown=n_shown).plot(ax)
 
     def plot(self, ax=None) -> Self:
         """Draw the diagram.
@@ -240,7 +208,7 @@ class CriticalDifferenceDisplay(Display):
             self.values, np.zeros(len(self.values)), "o", color=BETTER, clip_on=False, zorder=3
         )
         self._write_note(ax, end)
-        title = f"joined by a bar: not significantly different at {self.alpha:g}"
+        title = f"joined by a bar: not significantly different at {self.comparison.alpha:g}"
         ax.set_title(f"{title}\n{self.comparison.test_text()}", fontsize="medium")
         return self
 
@@ -318,8 +286,6 @@ class PairwiseComparisonDisplay(Display):
     ----------
     comparison : PairwiseComparison
         Result of :func:`skfilterrank.comparison.compare_systems`.
-    alpha : float or None, default=None
-        Level of significance for the adjusted p values; None takes that of the comparison.
 
     Attributes
     ----------
@@ -364,10 +330,9 @@ class PairwiseComparisonDisplay(Display):
            [-1,  0,  0]], dtype=int8)
     """
 
-    def __init__(self, comparison: PairwiseComparison, *, alpha: float | None = None):
+    def __init__(self, comparison: PairwiseComparison):
         self.comparison = comparison
-        self.alpha = comparison.alpha if alpha is None else alpha
-        self.systems, self.better = _who_is_better(comparison, self.alpha)
+        self.systems, self.better = _who_is_better(comparison)
         sign = 1 if comparison.scores.greater_is_better else -1
         # The sign test may contradict the means. Colours then show its effect size, so
         # that they do not contradict the dots.
@@ -412,7 +377,7 @@ class PairwiseComparisonDisplay(Display):
         what = "difference of means" if self._by_mean else self.comparison.effect_name
         self.colorbar_.set_label(f"{measure}: row better than column\n({what})")
         mark = "dots: significant" if is_dotted else "grey: not significant"
-        title = f"{mark} at {self.alpha:g}\n{self.comparison.test_text()}"
+        title = f"{mark} at {self.comparison.alpha:g}\n{self.comparison.test_text()}"
         ax.set_title(title, fontsize="medium")
         return self
 
@@ -425,14 +390,14 @@ class PairwiseComparisonDisplay(Display):
         ax.set_yticks(places, names, fontsize=FONT_SIZE)
 
 
-def _who_is_better(comparison, alpha):
+def _who_is_better(comparison):
     """Return the systems sorted by mean, and the matrix of significantly better systems.
 
     The matrix has 1 if the row is significantly better than the column, -1 if it is worse, else 0.
     """
     systems = tuple(comparison.scores.means.index)
     better = np.zeros((len(systems),) * 2, dtype=np.int8)
-    better[comparison.first, comparison.second] = comparison.better(alpha)
+    better[comparison.first, comparison.second] = comparison.better()
     better -= better.T
     order = [comparison.scores.systems.index(system) for system in systems]
     return systems, better[np.ix_(order, order)]

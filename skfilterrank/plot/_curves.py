@@ -14,7 +14,6 @@ from skfilterrank.plot._display import (
     FONT_SIZE,
     Display,
     label_of_mean,
-    name_of_measure,
     number,
     shorten_all,
 )
@@ -27,14 +26,13 @@ _SIZE = (6.4, 4.8)  # inches
 class ThresholdCurveDisplay(Display):
     """Mean of a measure by filtering threshold.
 
-    Use :meth:`from_estimator` or :meth:`from_predictions` to make a display.
+    ``threshold_curve(...).plot()`` draws the curve of given scores, and :meth:`from_estimator` that
+    of a fitted estimator.
 
     Parameters
     ----------
     curve : ThresholdCurve
         Curve over all queries.
-    measure_name : str or None, default=None
-        Name of the measure for the vertical axis; None takes the measure of the curve.
     threshold : "best", float or None, default="best"
         Threshold to mark: "best" for the best threshold of the curve, or the threshold in use. None
         marks no threshold, because each query has its own.
@@ -59,14 +57,15 @@ class ThresholdCurveDisplay(Display):
     Examples
     --------
     >>> from skfilterrank.plot import ThresholdCurveDisplay
+    >>> from skfilterrank.thresholds import threshold_curve
     >>> y_true, y_score, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "a"]
-    >>> display = ThresholdCurveDisplay.from_predictions(
-    ...     y_true, y_score, groups=groups)
+    >>> display = threshold_curve(y_true, y_score, groups=groups).plot()
+    >>> isinstance(display, ThresholdCurveDisplay)
+    True
     """
 
-    def __init__(self, curve: ThresholdCurve, *, measure_name=None, threshold="best"):
+    def __init__(self, curve: ThresholdCurve, *, threshold="best"):
         self.curve = curve
-        self.measure_name = measure_name or curve.measure
         self.threshold = threshold
 
     @classmethod
@@ -149,28 +148,7 @@ class ThresholdCurveDisplay(Display):
             )
         if threshold == curve.best_threshold:
             threshold = "best"
-        return cls(curve, measure_name=cut.measure_, threshold=threshold).plot(ax)
-
-    @classmethod
-    def from_predictions(
-        cls, y_true, y_score, *, groups=None, gains=None, measure="ndcg_f", ax=None
-    ) -> Self:
-        """Compute and draw the threshold curve of given scores.
-
-        Parameters
-        ----------
-        y_true, y_score, groups, gains, measure
-            Parameters of :func:`skfilterrank.thresholds.threshold_curve`.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        ThresholdCurveDisplay
-            The drawn display.
-        """
-        curve = threshold_curve(y_true, y_score, groups=groups, gains=gains, measure=measure)
-        return cls(curve, measure_name=name_of_measure(measure)).plot(ax)
+        return cls(curve, threshold=threshold).plot(ax)
 
     def plot(self, ax=None) -> Self:
         """Draw the curves.
@@ -199,7 +177,7 @@ class ThresholdCurveDisplay(Display):
         self.unfiltered_ = ax.axhline(level, linestyle=":", color="0.4", zorder=0, label=label)
         ax.set(
             xlabel="threshold on the score (lower scores are hidden)",
-            ylabel=label_of_mean(self.measure_name),
+            ylabel=label_of_mean(self.curve.measure),
             xlim=(low, high),
         )
         ax.legend()

@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Any
 
 from skfilterrank._base.lazy_names import import_optional
-from skfilterrank._lists.measure_names import parse_measure
 
 # These colours can be distinguished by colour-blind readers, and in greyscale.
 BETTER, WORSE, NEUTRAL = "#0072b2", "#e69f00", "0.6"
@@ -45,11 +44,6 @@ def annotate(ax, text, place, offset, **options):
     """Write a text at an offset in points from a position, which may be outside the axes."""
     style = {"textcoords": "offset points", "fontsize": FONT_SIZE, "annotation_clip": False}
     return ax.annotate(text, place, offset, **style, **options)
-
-
-def name_of_measure(measure) -> str:
-    """Return the name with cut-off of a measure, which is given as a name or a function."""
-    return parse_measure(measure).text
 
 
 def label_of_mean(measure_name) -> str:

@@ -46,9 +46,7 @@ def kept_mean(threshold):
 
 
 def test_the_line_has_the_value_of_each_threshold():
-    display = ThresholdCurveDisplay.from_predictions(
-        Y_TRUE, Y_SCORE, groups=GROUPS, measure="ndcg_f@2"
-    )
+    display = threshold_curve(Y_TRUE, Y_SCORE, groups=GROUPS, measure="ndcg_f@2").plot()
     for threshold in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.85, 0.9):
         assert value_at(display.line_, threshold) == pytest.approx(kept_mean(threshold))
 
@@ -69,7 +67,7 @@ def test_the_curve_of_an_estimator(model):
     ("y_true", "edge"), [([1, 1], 0), ([-1, -1], 1)], ids=["keep all", "filter all"]
 )
 def test_an_infinite_threshold_is_marked_at_the_edge(y_true, edge):
-    display = ThresholdCurveDisplay.from_predictions(y_true, [0.2, 0.7], groups=["a", "a"])
+    display = threshold_curve(y_true, [0.2, 0.7], groups=["a", "a"]).plot()
     assert np.isinf(display.curve.best_threshold)
     assert display.marked_.get_xdata()[0] == display.ax_.get_xlim()[edge]
 
@@ -94,13 +92,13 @@ def test_long_curves_are_thinned_but_keep_their_ends_and_their_peak():
 
 
 def test_the_numbers_are_those_of_threshold_curve():
-    display = ThresholdCurveDisplay.from_predictions(
+    display = threshold_curve(
         ["bad", "good"],
         [0.1, 0.2],
         groups=[1, 1],
         gains={"bad": -1, "good": 2},
         measure="ndcg_min@1",
-    )
+    ).plot()
     expected = threshold_curve([-1, 2], [0.1, 0.2], groups=[1, 1], measure="ndcg_min@1")
     np.testing.assert_array_equal(display.curve.values, expected.values)
     assert display.ax_.get_ylabel() == "mean nDCG_min@1"
@@ -205,7 +203,7 @@ def test_the_level_of_another_key_is_marked():
 
 def test_large_thresholds_are_written_out():
     given = {"groups": GROUPS, "measure": "ndcg_f@2"}
-    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, 1e5 * np.array(Y_SCORE), **given)
+    display = threshold_curve(Y_TRUE, 1e5 * np.array(Y_SCORE), **given).plot()
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     best = threshold_curve(Y_TRUE, Y_SCORE, **given).best_threshold
     assert any(text.endswith(f" at {1e5 * best:.0f}") for text in texts), texts
@@ -226,7 +224,7 @@ def test_measures_are_named_with_their_cut_off(rows, measure, label):
     y, scores, groups = rows
     y = np.maximum(y, 0)
     given = {"groups": groups, "measure": measure}
-    display = ThresholdCurveDisplay.from_predictions(y, scores, **given)
+    display = threshold_curve(y, scores, **given).plot()
     assert display.ax_.get_ylabel() == label
 
 

@@ -85,10 +85,10 @@ def test_signs_are_shown_where_signs_are_tested():
 
 @pytest.mark.slow
 def test_alpha_decides_what_is_marked():
-    comparison = compare_systems(scores(), test="t", correction=None)
-    p_value = comparison.matrix("p_value").loc["c", "a"]
+    how = {"test": "t", "correction": None}
+    p_value = compare_systems(scores(), **how).matrix("p_value").loc["c", "a"]
     for alpha, count in ((0.99 * p_value, 4), (min(1.01 * p_value, 0.999), 6)):
-        display = PairwiseComparisonDisplay(comparison, alpha=alpha).plot()
+        display = compare_systems(scores(), alpha=alpha, **how).plot()
         assert len(display.marks_.get_offsets()) == count
         assert np.count_nonzero(display.better) == count
         assert f"significant at {alpha:g}" in display.ax_.get_title()

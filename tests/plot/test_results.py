@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from skfilterrank import plot
 from skfilterrank.comparison import SystemScores, compare_systems, order_systems
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
+from skfilterrank.thresholds import threshold_curve
 
 SHIFTS = np.array([[0], [0.1], [0.2]])
 SCORES = SystemScores(SHIFTS + np.random.default_rng(0).uniform(size=(3, 20)), measure="ap")
@@ -30,9 +31,7 @@ DRAWN = [
         plot.QueryDifferenceDisplay,
     ),
     (
-        lambda ax=None: plot.ThresholdCurveDisplay.from_predictions(
-            [1, -1], [0.9, 0.1], groups=[0, 0], ax=ax
-        ),
+        threshold_curve([1, -1], [0.9, 0.1], groups=[0, 0]).plot,
         plot.ThresholdCurveDisplay,
     ),
 ]

@@ -117,7 +117,6 @@ OTHERS = {
         lambda X, y, groups: make_ranking_scorer(["ap"])(LINEAR, X, y, groups=groups),
         {"X": FEATURES, "y": LABELS},
     ),
-    "ThresholdCurveDisplay": (plot.ThresholdCurveDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay.from_estimator": (
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
         {"X": SCORES, "y": LABELS},
