@@ -1777,11 +1777,9 @@ def judgments(book):
     _without_judgments(book, j, runs)
     rng = np.random.default_rng(0)
     noisy = qrels.assign(label=np.clip(qrels["label"] + rng.integers(-1, 2, len(qrels)), 0, 2))
-    for scale in ("ordinal", "nominal", "interval"):
-        book.note(
-            f"assessor_agreement/{scale}",
-            lambda: j.assessor_agreement({"anna": qrels, "bob": noisy}, scale=scale),
-        )
+    book.note(
+        "assessor_agreement/ordinal", lambda: j.assessor_agreement({"anna": qrels, "bob": noisy})
+    )
 
 
 def _selectors(book, j, qrels, runs):

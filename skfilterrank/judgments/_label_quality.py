@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.checks import as_list, check_choice
+from skfilterrank._base.checks import as_list
 from skfilterrank._base.results import Result, counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.forms import errors_of, name_of_path
@@ -28,8 +28,6 @@ class AssessorAgreement(Result):
     krippendorff_alpha : float
         Agreement of all assessors: 1 if all labels agree, 0 for agreement by chance. NaN if no
         document has two labels, or all labels are equal.
-    scale : str
-        Scale on which labels were compared.
     pairs : DataFrame of shape (n_pairs, 6)
         Columns "first", "second", "n_both" (documents that both judged), "agreement" (share of
         these with equal labels), "kappa" (Cohen's, unweighted) and "overlap" (documents relevant by
@@ -40,7 +38,6 @@ class AssessorAgreement(Result):
     """
 
     krippendorff_alpha: float
-    scale: str
     pairs: pd.DataFrame
     labels: pd.DataFrame
 
@@ -69,7 +66,7 @@ class AssessorAgreement(Result):
         )
 
     def _head(self):
-        head = f"{self.scale} {self._summary()}"
+        head = f"ordinal {self._summary()}"
         if np.isnan(self.krippendorff_alpha):
             head += "\nAll labels of documents with several assessors are equal: nothing is known "
             head += "about agreement beyond chance."
@@ -80,7 +77,7 @@ class AssessorAgreement(Result):
         return self.pairs.rename(columns={"kappa": "unweighted kappa"})
 
 
-def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) -> AssessorAgreement:
+def assessor_agreement(qrels, *, gains: Gains = None) -> AssessorAgreement:
     r"""Measure the agreement of assessors.
 
     Parameters
@@ -88,9 +85,6 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     qrels : list of paths, or dict {name: path, open file or DataFrame}
         Judgments of at least two assessors, as :func:`skfilterrank.io.read_qrels` reads them or
         with columns "qid", "docno" and "label". NaN means no label. Paths are named by their files.
-    scale : {"ordinal", "nominal", "interval"}, default="ordinal"
-        Difference of two labels for Krippendorff's alpha: the number of labels between them, equal
-        or different, or the squared difference.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, for the overlap: a gain above 0 is relevant.
 
@@ -116,8 +110,9 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     Cohen's kappa is ``(agreement - chance) / (1 - chance)``, where chance is the agreement of
     labels drawn independently from the label frequencies of the two assessors. Krippendorff's alpha
     [1]_ is ``1 - observed / expected`` disagreement, over all pairs of labels of a document, each
-    document weighted by its number of labels; documents with one label are ignored. Kappa treats
-    all different labels alike; ordinal alpha counts 2 as nearer to 1 than to 0. Overlap is defined
+    document weighted by its number of labels; documents with one label are ignored. The
+    disagreement of two labels is the squared number of labels between them, so that 2 is nearer to
+    1 than to 0; kappa treats all different labels alike. Overlap is defined
     as in [2]_, where TREC assessors have 0.42 to 0.49 and systems are still ordered almost equally.
 
     References
@@ -147,7 +142,6 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     1   d       0.0  1.0
         e       1.0  0.0
     """
-    check_choice(scale, "scale", tuple(_DISTANCES))
     columns = {name: _labels(name, source) for name, source in _by_name(qrels).items()}
     labels = pd.concat(columns, axis=1).sort_index()
     if not (labels.notna().sum(axis=1) > 1).any():
@@ -160,8 +154,7 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
         _pair(labels[[first, second]], is_relevant[[first, second]])
         for first, second in combinations(labels, 2)
     ]
-    alpha = _alpha(labels.to_numpy(), _DISTANCES[scale])
-    return AssessorAgreement(alpha, scale, pd.DataFrame(pairs), labels)
+    return AssessorAgreement(_alpha(labels.to_numpy()), pd.DataFrame(pairs), labels)
 
 
 def _by_name(qrels):
@@ -231,42 +224,26 @@ def _kappa(first, second):
     return float(1 - np.count_nonzero(first != second) / expected)
 
 
-def _alpha(labels, distance):
-    """Compute Krippendorff's alpha: 1 - observed / expected disagreement of label pairs."""
+def _alpha(labels):
+    """Compute Krippendorff's ordinal alpha: 1 - observed / expected disagreement of label pairs."""
     n_labels = np.count_nonzero(~np.isnan(labels), axis=1)
     labels, n_labels = labels[n_labels > 1], n_labels[n_labels > 1]
     is_label = ~np.isnan(labels)
     values, codes = np.unique(labels[is_label], return_inverse=True)
     if len(values) < 2:
         return np.nan
-    document = np.nonzero(is_label)[0]
+    # Number of labels below each value plus half of those equal to it.
     totals = np.bincount(codes).astype(np.float64)
+    places = (np.cumsum(totals) - totals / 2)[codes]
     # Disagreement of pairs within documents, and of all pairs.
-    observed = distance(values, totals, codes, document, n_labels)
+    observed = _disagreement(places, np.nonzero(is_label)[0], n_labels)
     together = np.zeros(len(codes), dtype=np.intp)
-    expected = distance(values, totals, codes, together, np.array([len(codes)]))
+    expected = _disagreement(places, together, np.array([len(codes)]))
     return 1 - (observed / (n_labels - 1)).sum() / (expected[0] / (len(codes) - 1))
 
 
-def _nominal(values, totals, codes, document, n_labels):
-    """Return the number of ordered pairs of different labels for each document."""
-    cells, counts = np.unique(document * len(values) + codes, return_counts=True)
-    same = np.bincount(cells // len(values), counts.astype(np.float64) ** 2)
-    return n_labels**2 - same
-
-
-def _interval(values, totals, codes, document, n_labels):
+def _disagreement(places, document, n_labels):
     """Sum squared differences over ordered pairs of labels for each document."""
-    places = values[codes]
-    # Labels are centred first, which avoids cancellation.
+    # Places are centred first, which avoids cancellation.
     away = places - (np.bincount(document, places) / n_labels)[document]
     return 2 * n_labels * np.bincount(document, away**2)
-
-
-def _ordinal(values, totals, codes, document, n_labels):
-    # Number of labels below each value plus half of those equal to it.
-    middles = np.cumsum(totals) - totals / 2
-    return _interval(middles, totals, codes, document, n_labels)
-
-
-_DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}

@@ -10,7 +10,7 @@ from skfilterrank._base.results import Result, counted
 from skfilterrank._base.rounding import merge_values, value_tolerance
 from skfilterrank._base.system_pairs import Pairs, differences, pair_blocks
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,10 +25,6 @@ class Agreement(Result):
     n_agree: int
     n_opposite: int
     n_undecided: int
-    n_tied_first: int
-    n_tied_second: int
-    n_tied_both: int
-    queries: tuple
     by_query: pd.DataFrame
 
     _digits = 3
@@ -85,12 +81,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
         n_agree, n_opposite, n_undecided : int
             Number of these `n_compared` comparisons in which the second measure prefers the same
             system, prefers the other system, and ties the systems.
-        n_tied_first, n_tied_second, n_tied_both : int
-            Number of comparisons that the first measure ties, the second measure ties, and both
-            measures tie.
-        queries : tuple
-            Query ids.
-        by_query : DataFrame of shape (n_queries, 6)
+        by_query : DataFrame of shape (n_queries, 5)
             Result of :meth:`to_frame`.
 
     Raises
@@ -138,11 +129,10 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     second = SystemScores.of(second, least=(2, 1), name="second")
     second = second.aligned_to(first)
     tolerance = check_number(tolerance, "tolerance", least=0)
-    n_agree, n_opposite, n_first, n_second, n_decided = count_signs(
+    n_agree, n_opposite, n_first, _, n_decided = count_signs(
         first.oriented, second.oriented, tolerance
     )
     n_pairs = first.n_systems * (first.n_systems - 1) // 2
-    n_either = n_first + n_second - n_decided
     table = pd.DataFrame(
         {
             "share": share_of(n_agree, n_first),
@@ -150,25 +140,19 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
             "n_agree": n_agree,
             "n_opposite": n_opposite,
             "n_undecided": n_first - n_decided,
-            "n_tied_both": n_pairs - n_either,
         },
         index=pd.Index(first.queries, name="qid", tupleize_cols=False),
     )
-    total = n_pairs * first.n_queries
     n_compared = int(n_first.sum())
     return Agreement(
         share=float(share_of(n_agree.sum(), n_first.sum())),
         first=first.measure,
         second=second.measure,
-        n_comparisons=total,
+        n_comparisons=n_pairs * first.n_queries,
         n_compared=n_compared,
         n_agree=int(n_agree.sum()),
         n_opposite=int(n_opposite.sum()),
         n_undecided=n_compared - int(n_decided.sum()),
-        n_tied_first=total - n_compared,
-        n_tied_second=total - int(n_second.sum()),
-        n_tied_both=total - int(n_either.sum()),
-        queries=first.queries,
         by_query=table,
     )
 
@@ -234,34 +218,6 @@ class MeasureConflicts(Result):
     def share(self) -> float:
         """Share of pairs for which the two measures lead to different conclusions."""
         return self.n_disagreements / self.n_pairs
-
-    def pairs(self, *outcomes: str) -> list[tuple[str, str]]:
-        """Return the names of both systems for each pair with one of the given outcomes.
-
-        Parameters
-        ----------
-        *outcomes : {"agree", "opposite", "only first", "only second", "neither"}
-            Outcomes to select. Without an argument, pairs with "opposite", "only first" and "only
-            second" are returned.
-
-        Returns
-        -------
-        list of (str, str)
-            Names of the first and the second system of each selected pair.
-
-        Raises
-        ------
-        ValueError
-            If an outcome is unknown.
-        """
-        for outcome in outcomes:
-            if outcome not in OUTCOMES:
-                known = ", ".join(map(repr, OUTCOMES))
-                raise InputError(f"each outcome must be one of {known}, got {brief(outcome)}.")
-        wanted = outcomes or ("opposite", "only first", "only second")
-        names = self.first.scores.systems
-        places = np.flatnonzero(np.isin(self.outcome.astype(str), wanted))
-        return [(names[self.first.first[p]], names[self.first.second[p]]) for p in places]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pair, with disagreements first.
@@ -370,8 +326,10 @@ def conflicts(
     >>> ap = SystemScores([[0.1, 0.2, 0.3], [0.6, 0.8, 0.7]], systems=["a", "b"], measure="ap")
     >>> rr = SystemScores([[0.5, 1.0, 0.5], [1.0, 0.5, 1.0]], systems=["a", "b"], measure="rr")
     >>> disagreement = conflicts(ap, rr)
-    >>> disagreement.n_disagreements, disagreement.pairs("only first")
-    (1, [('a', 'b')])
+    >>> disagreement.n_disagreements
+    1
+    >>> disagreement.to_frame()["outcome"].tolist()
+    ['only first']
     """
     if not (isinstance(first, PairwiseComparison) and isinstance(second, PairwiseComparison)):
         first = SystemScores.of(first, least=(2, 2), name="first")

@@ -31,13 +31,9 @@ def frames(**labels):
     }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("scale", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
-)
-def test_the_printed_example(scale, expected):
-    found = assessor_agreement(frames(**PRINTED), scale=scale)
-    assert found.krippendorff_alpha == pytest.approx(expected, abs=0.0005)
+def test_the_printed_example():
+    found = assessor_agreement(frames(**PRINTED))
+    assert found.krippendorff_alpha == pytest.approx(0.815, abs=0.0005)
     assert len(found.pairs) == 6
     assert repr(found) == (
         f"<AssessorAgreement: alpha {found.krippendorff_alpha:.4f} of 4 assessors, 3 of 11 "
@@ -88,11 +84,10 @@ def test_the_greatest_disagreements_come_first():
 @times(0.5)
 @given(
     st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=12),
-    st.sampled_from(["nominal", "ordinal", "interval"]),
 )
-def test_kappa_is_scikit_learns_and_alpha_keeps_its_bounds(labels, scale):
+def test_kappa_is_scikit_learns_and_alpha_keeps_its_bounds(labels):
     first, second = map(list, zip(*labels))
-    found = assessor_agreement(frames(a=first, b=second), scale=scale)
+    found = assessor_agreement(frames(a=first, b=second))
     (pair,) = found.pairs.to_dict("records")
     if len({*first, *second}) > 1:
         expected = cohen_kappa_score(first, second)
@@ -132,12 +127,11 @@ def test_bad_judgments(qrels, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", ["ordinal", "nominal", "interval"])
-def test_many_different_labels_need_no_table_of_all_pairs(scale):
+def test_many_different_labels_need_no_table_of_all_pairs():
     # A table of 40,000 by 40,000 labels would take 13 GB.
     rng = np.random.default_rng(0)
     documents = pd.DataFrame({"qid": "1", "docno": np.arange(20_000).astype(str)})
     both = {name: documents.assign(label=rng.random(20_000)) for name in "ab"}
-    found = assessor_agreement(both, scale=scale)
+    found = assessor_agreement(both)
     assert abs(found.krippendorff_alpha) < 0.05
     assert found.pairs["kappa"].abs().max() < 1e-3

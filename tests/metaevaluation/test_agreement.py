@@ -44,12 +44,10 @@ def test_agreement_pair_by_pair(both):
     assert found.n_agree == products.count(1)
     assert found.n_opposite == products.count(-1)
     assert found.n_undecided == products.count(0)
-    assert found.n_tied_first == list(first.values()).count(0)
-    assert found.n_tied_second == list(second.values()).count(0)
-    assert found.n_tied_both == sum(first[each] == second[each] == 0 for each in first)
     expected = products.count(1) / len(products) if products else np.nan
     np.testing.assert_allclose(found.share, expected)
-    assert fraction_tied(both[0]) == pytest.approx(found.n_tied_first / found.n_comparisons)
+    n_tied = found.n_comparisons - found.n_compared
+    assert fraction_tied(both[0]) == pytest.approx(n_tied / found.n_comparisons)
 
 
 def test_by_query():
@@ -63,10 +61,8 @@ def test_by_query():
         "n_agree": 0,
         "n_opposite": 1,
         "n_undecided": 1,
-        "n_tied_both": 0,
     }
     assert np.isnan(table.loc["y", "share"])
-    assert table.loc["y", "n_tied_both"] == 1
     assert table.index.name == "qid"
 
 
@@ -92,8 +88,7 @@ def test_tolerance():
     values = np.array([[0.0], [0.25], [0.5], [1.5]])
     assert fraction_tied(values, tolerance=0.25) == 2 / 6
     assert fraction_tied(values, tolerance=0.5) == 3 / 6
-    assert agreement(values, values, tolerance=0.25).n_tied_first == 2
-    assert agreement(values, values, tolerance=0.25).n_tied_both == 2
+    assert agreement(values, values, tolerance=0.25).n_compared == 6 - 2
 
 
 @pytest.mark.parametrize("block", [1, 7, 30])

@@ -43,8 +43,6 @@ def test_every_outcome():
     assert found.n_pairs == 6
     assert found.n_disagreements == 1 + 2 + 1
     assert found.share == 4 / 6
-    assert found.pairs() == [("a", "c"), ("b", "c"), ("b", "d"), ("c", "d")]
-    assert found.pairs("opposite") == [("b", "c")]
 
 
 def by_loop(first, second, alpha):
@@ -126,5 +124,3 @@ def test_bad_input():
         conflicts(FIRST.select(queries=[0]), SECOND.select(queries=[0]))
     with pytest.raises(ValueError, match="alpha"):
         conflicts(FIRST, SECOND, alpha=1.0)
-    with pytest.raises(ValueError, match="'only third'"):
-        conflicts(FIRST, SECOND).pairs("only third")
