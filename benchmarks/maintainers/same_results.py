@@ -583,6 +583,10 @@ def _measure_functions(book, metrics, scores, y, groups):
         "rank_filter_report",
         lambda: metrics.rank_filter_report(y, {"a": scores, "b": other}, **labels),
     )
+    book.note(
+        "explain_differences",
+        lambda: metrics.explain_differences(y, scores, groups, docnos=np.arange(len(y))),
+    )
     book.message("two lengths", lambda: metrics.ndcg_f_score(y[1:], scores, groups=groups))
     book.message("unknown measure", lambda: metrics.evaluate(y, scores, "ndgc", groups=groups))
     book.message("no groups", lambda: metrics.ndcg_f_score(y, scores))

@@ -37,6 +37,7 @@ from skfilterrank.metrics._lexicographic import (
     lexirecall_score,
     metric_lexirecall_score,
 )
+from skfilterrank.metrics._ndcg_differences import explain_differences
 from skfilterrank.metrics._normalized import ul_normalized_score
 from skfilterrank.metrics._precision_recall import (
     precision_at_k_score,
@@ -74,6 +75,7 @@ __all__ = [
     "err_score",
     "evaluate",
     "evaluate_runs",
+    "explain_differences",
     "f_score",
     "false_reject_rate",
     "filtering_difficulty",

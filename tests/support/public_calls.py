@@ -67,6 +67,7 @@ _MADE_ANEW = (_written, _new_monitor)
 # Arguments of a valid call. What is not named here keeps its default.
 CALLS = {
     "metrics.evaluate": {**_LISTS, "measures": ["ap", "ndcg_f@2"]},
+    "metrics.explain_differences": _LISTS,
     "metrics.get_measure": {"measure": "rbp(persistence=0.5)@3"},
     "metrics.get_measure_names": {},
     "metrics.lexicographic_preference": {
