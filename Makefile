@@ -27,7 +27,7 @@ OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py
 .PHONY: demo test check check-tests nightly style types test-oldest oldest-packages test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
-	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
+	$(BIN)/skfilterrank demo
 
 # pytest's options, and where it looks: `make test TESTS=tests/io TEST_OPTIONS=-x`.
 TESTS ?= tests
@@ -109,5 +109,5 @@ $(VENV):
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel dist skfilterrank-demo.png
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel dist
 	rm -rf docs/_build docs/api docs/benchmarks docs/citing docs/gallery docs/measures

@@ -31,6 +31,9 @@ class Message(str):
         What stands in braces: names of arguments, with or without a value, and of functions.
     """
 
+    text: str
+    argument: tuple[str, ...]
+
     def __new__(cls, text, argument=()):
         named = (argument,) if isinstance(argument, str) else tuple(argument)
         self = super().__new__(cls, _filled(text, named, str))

@@ -8,6 +8,7 @@ import warnings
 from functools import partial
 from numbers import Integral
 from types import FrameType
+from typing import Any
 
 from skfilterrank.exceptions import InputError, Message, SkfilterrankWarning, brief
 
@@ -122,7 +123,8 @@ def with_warnings(function, *arguments) -> tuple:
     collected = []
     for each in caught:
         if issubclass(each.category, SkfilterrankWarning):
-            collected.append((each.message.args[0], each.category))
+            message: Any = each.message
+            collected.append((message.args[0], each.category))
         else:
             # Warnings of other packages are issued where they occur.
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

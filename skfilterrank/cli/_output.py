@@ -41,7 +41,7 @@ class Section(NamedTuple):
         Text for people above and below the table.
     """
 
-    frame: "pd.DataFrame | None"
+    frame: Any
     records: list[dict[str, Any]]
     rows: list[list[Any]]
     head: str = ""
@@ -340,7 +340,7 @@ _OPTION_OF = {
     "measures": "measure",
     "risks": "risk",
 }
-# What the command line writes for functions and classes, and for advice that only Python can take.
+# Functions, classes and advice of Python, with what commands write instead.
 _WRITTEN = {
     "groups": "the run",
     "held_out_": "held-out value",
@@ -366,7 +366,7 @@ _WRITTEN = {
     "threshold=FirstK()": "--threshold first_k",
     "threshold=np.inf": "--threshold inf",
 }
-_TERM = re.compile(r"(?P<name>\w+)(?P<given>=?)(?P<value>.*)", re.DOTALL)
+_TERM = re.compile(r"(\w*)(=?)(.*)", re.DOTALL)
 
 
 def show_warning(message, *place, **keywords) -> None:
@@ -388,7 +388,7 @@ def option_of(term: str) -> str:
         return f"document {brief(call.documents[int(term[4:])])}"
     if term.startswith(", "):
         return ""  # advice that no command can take
-    name, is_given, value = _TERM.match(term).groups()
+    _, name, is_given, value, _ = _TERM.split(term, maxsplit=1)
     option = call.written.get(_OPTION_OF.get(name, name))
     if term in _WRITTEN and (option is None or value):
         return _WRITTEN[term]
@@ -419,15 +419,12 @@ def report_unforeseen(error, values) -> None:
     """Print one line for an unexpected error, with the files of the command."""
     files = [text for value in values.values() for text in _texts(value) if os.path.isfile(text)]
     where = f" (files: {listed(files, 3)})" if files else ""
-    first = _first_cause(error)
-    what = " ".join(f"{type(first).__name__}: {first}".split()).rstrip(":")[:300]
-    if isinstance(first, MemoryError) or _OF_MEMORY.search(what):
+    what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")[:300]
+    if isinstance(error, MemoryError) or _OF_MEMORY.search(what):
         say(
             f"skfilterrank: error: there is not enough memory ({what}){where}. Leave it more, or "
             "give fewer rows or runs at once, or a lower --n-jobs."
         )
-    elif isinstance(first, ImportError):
-        say(f"skfilterrank: error: a library cannot be loaded ({what}). Install it again.")
     else:
         say(
             f"skfilterrank: error: {what}{where}. This is a fault of skfilterrank: "
@@ -437,13 +434,6 @@ def report_unforeseen(error, values) -> None:
 
 # Libraries that get no memory say one of these.
 _OF_MEMORY = re.compile("map segment|bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory")
-
-
-def _first_cause(error):
-    """Return the first error behind a failed import, or the error itself."""
-    cause = error.__cause__ or error.__context__
-    is_known = isinstance(error, ImportError) and isinstance(cause, MemoryError | ImportError)
-    return _first_cause(cause) if is_known else error
 
 
 def _texts(value):

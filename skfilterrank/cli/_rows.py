@@ -20,8 +20,6 @@ from skfilterrank.io import read_judged_table, read_letor, write_run
 
 _SHOWN_LABELS = 10
 _LONGEST = 40
-_LARGEST = 1e140
-_MOST_FEATURES = 10_000_000
 # A text has at least this many words on average; shorter strings are names or ids.
 _WORDS_OF_TEXT = 3
 # Two columns name the same kind of thing when they agree in at least this share of the rows.
@@ -136,14 +134,8 @@ def _read_letor(path, like):
     n_features = data.X.shape[1]
     if not n_features:
         raise FileFormatError("no line has a feature to learn from, such as 1:0.5.", path)
-    if n_features > _MOST_FEATURES:
-        raise FileFormatError(
-            f"the highest feature index is {n_features:,}, and models learn from at most "
-            f"{_MOST_FEATURES:,} features. Number those that occur from 1 on.",
-            path,
-        )
     is_dense = isinstance(data.X, np.ndarray)
-    _check_size(data.X if is_dense else data.X.data, "a feature", path)
+    _check_finite(data.X if is_dense else data.X.data, "a feature", path)
     groups = pd.Index(data.groups.astype(str), name="qid")
     docnos = np.asarray(data.docnos, dtype=object)
     docnos = np.where(docnos == "", _numbered(groups), docnos)
@@ -302,21 +294,15 @@ def _numbers(values, path):
             f"{path}: {column} must hold numbers ({error}). Correct it, or leave it out by naming "
             "the other columns with --numeric."
         ) from None
-    _check_size(numbers, column, path)
+    _check_finite(numbers, column, path)
     return numbers
 
 
-def _check_size(numbers, what, path):
-    """Raise for numbers whose squares overflow, since models would produce NaN."""
-    largest = np.max(np.abs(numbers), initial=0, where=~np.isnan(numbers))
-    if np.isinf(largest):
+def _check_finite(numbers, what, path):
+    """Raise for infinite numbers."""
+    if np.isinf(numbers).any():
         raise InputError(
             f"{path}: {what} holds infinite values. Leave them empty where they are missing."
-        )
-    if largest > _LARGEST:
-        raise InputError(
-            f"{path}: {what} holds numbers as large as {largest:.3g}, whose squares leave the "
-            f"range of float64. Scale them to {_LARGEST:g} at most."
         )
 
 

@@ -1,128 +1,79 @@
 """``skfilterrank demo``: rank and filter generated answers."""
 
-from typing import Annotated
-
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import Section, print_sections, tell
-from skfilterrank.cli.rank_filter import K, cells
+from skfilterrank.cli._output import Section, print_sections, progress
+from skfilterrank.cli.rank_filter import cells
 from skfilterrank.exceptions import FitWarning, InputError
 
-_TRAIN_SHARE = 0.7
+_K, _TRAIN_SHARE = 3, 0.7
 
 
-def demo(
-    *,
-    n_queries: t.Number = 3000,
-    all: bool = False,
-    plot: Annotated[str | None, t.Arg(convert=t.picture, metavar="FILE", file="write")] = None,
-    random_state: t.RandomState = 0,
-) -> None:
+def demo(*, n_queries: t.Number = 3000, random_state: t.RandomState = 0) -> None:
     """Rank and filter generated answers to questions, a quarter of them bad, on held-out questions.
 
     Parameters
     ----------
     n_queries
         questions to generate
-    all
-        compare the six losses, in the table of rank-filter
-    plot
-        draw the curve that the threshold is searched along (.png, .pdf, .svg)
 
     Examples
     --------
     skfilterrank demo --n-queries 500
     """
-    import io
     import warnings
 
     import numpy as np
-    import pandas as pd
 
-    from skfilterrank.cli._rows import JudgedRows
-    from skfilterrank.cli.rank_filter import compared, report_section
     from skfilterrank.datasets import make_rank_and_filter
-    from skfilterrank.ranking import LOSSES
-    from skfilterrank.thresholds import TunedThreshold
+    from skfilterrank.metrics import rank_filter_report
+    from skfilterrank.ranking import RankAndFilter, make_ranker
 
     if n_queries < 20:
         raise InputError(f"--n-queries must be at least 20, got {n_queries}.")
-    X, y, groups, bayes = make_rank_and_filter(n_queries, k=K, random_state=random_state)
+    X, y, groups, bayes = make_rank_and_filter(n_queries, k=_K, random_state=random_state)
     is_train = groups < int(_TRAIN_SHARE * n_queries)
-    parts = []
-    for part in (is_train, ~is_train):
-        answers = [f"answer-{number}" for number in range(part.sum())]
-        queries, docnos = pd.Index(groups[part], name="qid"), np.array(answers, dtype=object)
-        parts.append(JudgedRows(X[part], pd.Series(y[part]), queries, docnos))
-    train, test = parts
+    ranker = make_ranker("mse", learner="linear", random_state=random_state)
+    model = RankAndFilter(ranker, measure=f"ndcg_f@{_K}", cv=5, verbose=progress())
     with warnings.catch_warnings(action="ignore", category=FitWarning):
-        # The report shows which thresholds do not pay.
-        comparison = compared(
-            LOSSES if all else ["mse"],
-            train,
-            test,
-            cv=None,
-            refit=True,
-            learner="linear",
-            measure=f"ndcg_f@{K}",
-            threshold=TunedThreshold(),
-            gains=None,
-            random_state=random_state,
-            n_jobs=None,
-        )
-    best = comparison.best
+        # The report shows whether the threshold pays.
+        model.fit(X[is_train], y[is_train], groups=groups[is_train])
+    test = {"groups": groups[~is_train]}
+    answers = model.answers(X[~is_train], **test)
+    (first,) = [name for name in answers if name.startswith("first ")]
     # The generator's own scores: the expected gain of each answer.
     expected = np.asarray(bayes)[~is_train]
-    generator = np.where(expected >= 0, expected, -np.inf)
-    comparison = comparison._replace(scores=comparison.scores | {"generator": generator})
-    report = comparison.report(test, k=K)
-    if all:
-        foot = [
-            "generator: by the probabilities the data were drawn with; no model can expect more",
-            f"* best by cross-validation on {train.groups.nunique():,} training questions: "
-            f"{comparison.cv_scores[best]:.3f}",
-        ]
-        section = report_section(report, comparison, k=K, foot=foot)
-    else:
-        section = _section(report, comparison, train, test, K)
-    if plot is not None:
-        # Before the table, as a closed pipe must not lose the picture.
-        from skfilterrank._files.files import open_replacing
-        from skfilterrank.plot import ThresholdCurveDisplay
-
-        figure = ThresholdCurveDisplay.from_estimator(comparison.models[best]).figure_
-        drawn = io.BytesIO()
-        figure.savefig(drawn, dpi=150, format=plot.rpartition(".")[2])
-        with open_replacing(plot) as handle:
-            handle.write(drawn.getvalue())
-        tell(f"picture: {plot}")
-    print_sections([section], "table", None)
-
-
-def _section(report, comparison, train, test, k) -> Section:
-    """Return one model, the answers without its threshold, and what hiding costs."""
-    (model,) = comparison.models
-    (first,) = comparison.first_k[model]
-    lines = {
-        model: "ranked, bad hidden",
-        f"everything ({model})": "ranked, all shown",
-        f"first k ({model})": f"ranked, first {first} shown",
-        f"hide below 0 ({model})": "ranked, hidden below 0",
-        "nothing": "nothing shown",
-        "generator": "generator's probabilities",
+    own = "ranked, bad hidden"
+    systems = {
+        own: model.predict(X[~is_train], **test),
+        "ranked, all shown": answers["everything"],
+        f"ranked, {first} shown": answers[first],
+        "ranked, hidden below 0": answers["hide below 0"],
     }
-    rows = [["", f"nDCG_f@{k}", "bad %", "lost %", f"top {k} lost %", "empty %"]]
+    others = {
+        "nothing shown": answers["nothing"],
+        "generator's probabilities": np.where(expected >= 0, expected, -np.inf),
+    }
+    report = rank_filter_report(
+        y[~is_train],
+        systems | others,
+        **test,
+        k=_K,
+        baseline={name: own for name in systems | others if name != own},
+        rankings=dict.fromkeys(systems, "ranked, all shown"),
+    )
+    rows = [["", f"nDCG_f@{_K}", "bad %", "lost %", f"top {_K} lost %", "empty %"]]
     rows[0] += ["diff.", "95 % interval"]
-    for name, label in lines.items():
-        value, _, *rest = cells(report.loc[name], f"false_reject_rate@{k}")
-        rows.append([label, value, *rest])
+    for name in systems | others:
+        value, _, *rest = cells(report.loc[name], f"false_reject_rate@{_K}")
+        rows.append([name, value, *rest])
+    n_train = int(_TRAIN_SHARE * n_queries)
     head = (
-        f"A model learned from {train.groups.nunique():,} questions to rank answers and hide bad "
-        f"ones. On {test.groups.nunique():,} others:\n"
+        f"A model learned from {n_train:,} questions to rank answers and hide bad "
+        f"ones. On {n_queries - n_train:,} others:\n"
     )
     foot = (
         "A bad answer counts -1, a good one 1 or 2. "
-        f"bad: of the first {k} shown. lost: good answers hidden;\n"
-        f"top {k}: of those that the model ranks first. "
-        "diff.: nDCG_f less the first line's. More models: --all"
+        f"bad: of the first {_K} shown. lost: good answers hidden;\n"
+        f"top {_K}: of those that the model ranks first. diff.: nDCG_f less the first line's."
     )
-    return Section(report, [], rows, head=head, foot=foot)
+    print_sections([Section(report, [], rows, head=head, foot=foot)], "table", None)

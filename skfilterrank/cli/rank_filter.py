@@ -16,7 +16,7 @@ from skfilterrank.cli._output import Section, call, chosen_format, print_section
 from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, Message
 
-K = 3
+_K = 3
 _FOLDS = 5
 _HEAD = ["", "nDCG_f", "95 % CI", "forbid %", "lost %"]
 _folds = t.numeric(int, "a whole number from 2 up", lambda value: 1 < value < 2**31)
@@ -93,7 +93,7 @@ def rank_filter(
         raise InputError("--cv holds out rows of TRAIN. Leave out --cv or --test-data.")
     models = models or list(LOSSES)
     chosen, k, threshold = chosen_measure(cutting), cutting.k, cutting.threshold
-    places = chosen.k or (K if k is None else k or None)
+    places = chosen.k or (_K if k is None else k or None)
     if chosen.measure.takes_k:
         chosen = chosen.with_cutoff(places)
     drawn = {"random_state": random_state, "n_jobs": n_jobs}

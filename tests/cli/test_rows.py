@@ -127,15 +127,6 @@ def test_files_that_cannot_be_used(folder, name, text, given, message):
         read_rows(name, given)
 
 
-def test_features_of_letor_text_are_not_too_many(folder, monkeypatch):
-    monkeypatch.setattr("skfilterrank.cli._rows._MOST_FEATURES", 2)
-    write(folder, "a.txt", "1 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:2\n0 qid:1 1:1 2:2\n")
-    assert read_rows("a.txt", {}).X.shape == (3, 2)
-    write(folder, "a.txt", "1 qid:1 1:0.5 2:1 3:1\n")
-    with pytest.raises(ValueError, match=r"the highest feature index is 3, and .* at most 2"):
-        read_rows("a.txt", {})
-
-
 def test_a_misread_file_has_a_hint(run, folder):
     write(folder, "a.txt", "qid,label,x\n1,1,2\n")
     code, _, err = run("rank-filter", "a.txt")

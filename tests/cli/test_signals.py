@@ -18,14 +18,6 @@ def test_handlers_are_those_of_before():
     assert [signal.getsignal(number) for number in numbers] == before
 
 
-def imported(cause):
-    """Return an error as numpy raises it if its own libraries cannot be imported."""
-    try:
-        raise ImportError("Importing the numpy C-extensions failed.") from cause
-    except ImportError as error:
-        return error
-
-
 @pytest.mark.parametrize(
     ("error", "message"),
     [
@@ -38,12 +30,6 @@ def imported(cause):
             RuntimeError("std::bad_alloc"),
             "there is not enough memory (RuntimeError: std::bad_alloc)",
         ),
-        (
-            imported(ImportError("x.so: failed to map segment from shared object")),
-            "there is not enough memory (ImportError: x.so: failed to map segment",
-        ),
-        (imported(MemoryError()), "there is not enough memory (MemoryError)"),
-        (ImportError("x.so: no such file"), "a library cannot be loaded (ImportError: x.so"),
         (KeyError("x"), "KeyError: 'x'. This is a fault of skfilterrank"),
     ],
 )
