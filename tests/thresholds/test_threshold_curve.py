@@ -161,6 +161,7 @@ MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "me
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 @pytest.mark.parametrize("measure", MEANS + OPTIONS)
 @times(1 / 4)  # of each of many measures
 @given(
