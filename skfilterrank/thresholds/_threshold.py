@@ -784,8 +784,9 @@ class Threshold(BaseThreshold):
         ("everything", "nothing", "first k", and if scores are expected gains, as within a
         RankAndFilter of a regressor, "hide below 0"). Beside it stand the "difference" of the
         threshold to each, its standard "error", and "low" and "high" of its interval (95 %,
-        Student's t), paired by query or cluster. Of at most 10,000 queries; not set for a single
-        one.
+        Student's t), paired by query or cluster: unequal clusters or weights count as their
+        effective number, and a single cluster has NaN. Of at most 10,000 queries; not set for a
+        single one.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, with
         ``false_reject_rate@k`` of :func:`skfilterrank.metrics.rank_filter_report` if `measure` has

@@ -237,8 +237,9 @@ class TunedThreshold(RuledThreshold):
         answers that need no threshold: show "everything" (that `max_shown` leaves), "nothing", the
         "first k", and if scores are expected gains, as within a RankAndFilter of a regressor, "hide
         below 0". "difference" is that of the threshold to each, "error" its standard error, and
-        "low" and "high" its interval (95 %, Student's t), paired by query or cluster. `fit` warns
-        unless the threshold beats the best of the first three by a standard error. Of at most
+        "low" and "high" its interval (95 %, Student's t), paired by query or cluster: unequal
+        clusters or weights count as their effective number, and a single cluster has NaN. `fit`
+        warns unless the threshold beats the best of the first three by a standard error. Of at most
         10,000 queries; not set for a single one.
     summary_ : str
         A line with the shares of documents, good ones and forbidden ones that are shown, with
