@@ -53,7 +53,7 @@ def test_a_log_of_passages(run):
     )
     log.drop(columns="label").to_csv("log.csv", index=False)
     new.drop(columns="label").to_csv("new.csv", index=False)
-    select, *others = commands_of("rag.md", "select log.csv", "threshold judge.csv", "apply")
+    select, *others = commands_of("certificates.md", "select log.csv", "threshold judge.csv", "apply")
     assert [each[0] for each in others] == ["threshold", "apply"]
     code, _, err = run(*select)
     assert code == 0, err
@@ -63,7 +63,7 @@ def test_a_log_of_passages(run):
     assert table["qid"].value_counts().max() <= 5
     n_drawn = table["qid"].nunique()
     assert n_drawn == queries_needed(0.1, 0.06, power=0.8)
-    assert f"draws {n_drawn} questions" in (DOCS / "rag.md").read_text()
+    assert f"draws {n_drawn} questions" in (DOCS / "certificates.md").read_text()
     fill("drawn.csv", dict.fromkeys(table["docno"], "answers"), to="judge.csv")
     for words in others:
         code, _, err = run(*words)
