@@ -53,7 +53,8 @@ def test_a_log_of_passages(run):
     )
     log.drop(columns="label").to_csv("log.csv", index=False)
     new.drop(columns="label").to_csv("new.csv", index=False)
-    select, *others = commands_of("certificates.md", "select log.csv", "threshold judge.csv", "apply")
+    starts = ("select log.csv", "threshold judge.csv", "apply")
+    select, *others = commands_of("certificates.md", *starts)
     assert [each[0] for each in others] == ["threshold", "apply"]
     code, _, err = run(*select)
     assert code == 0, err
