@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -241,31 +241,27 @@ class CoordinateAscentRanker(FeatureRanker):
         """
         parsed = self._check_parameters()
         rows, held_out = self._rows_and_held_out(X, y, groups, eval_set, eval_groups)
-        X, gains, codes = rows
-        index = GroupIndex.from_groups(codes)
-        columns = Columns(X)
-        self.scale_ = columns.spreads(None if self.filter else index)
-        objective = Objective(parsed, gains, index)
+        objective = Objective(parsed, rows.gains, GroupIndex.from_groups(rows.queries))
         if self.filter:
             objective.check_filterable()
-        problem = Problem(
-            columns=columns,
-            spreads=self.scale_ if self.filter or objective.has_pair else 0 * self.scale_,
-            queries=() if self.filter else (index.codes(), index.sizes),
-            objective=objective,
-            search=self._search(objective),
-            held_out=[
-                (
-                    Columns(held.X),
-                    MeasuredRows(parsed, held.gains, GroupIndex.from_groups(held.queries)),
-                )
-                for held in held_out
-            ],
-            max_iter=self.max_iter,
-            tol=self.tol,
-            patience=self.early_stopping_rounds,
-        )
-        self._keep(self._ascent(problem), parsed, objective.sign)
+        ascent = _Ascent(self, Columns(rows.X), objective, held_out)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        bar = {"unit": "sweep", "verbose": self.verbose, "leave": None}
+        with progress_bar(total=self.max_iter, **bar) as sweeps:
+            for value in ascent.sweeps(np.random.RandomState(seed)):
+                sweeps.update()
+                sweeps.set_postfix({parsed.text: f"{value:.4f}"})
+        self.coef_, threshold = ascent.best
+        self.threshold_ = 0.0 if threshold is None else float(threshold)
+        self.scale_ = ascent.scale
+        self.n_iter_, self.best_iteration_ = len(ascent.values) - 1, ascent.n_kept
+        self.best_score_ = float(objective.sign * ascent.values[ascent.n_kept])
+        curves = {"train": ascent.values}
+        curves |= {f"valid_{number}": each for number, each in enumerate(ascent.of_held_out)}
+        self.evals_result_ = {
+            name: {parsed.text: [objective.sign * value for value in values]}
+            for name, values in curves.items()
+        }
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -325,117 +321,57 @@ class CoordinateAscentRanker(FeatureRanker):
             check_number(getattr(self, name), name, least=0)
         return parsed
 
-    def _search(self, objective):
-        """Return the exact line search if possible, else the search among candidates."""
-        terms = objective.as_sum()
-        if terms is None or has_many_crossings(terms, objective.index):
-            return CandidateSearch(objective, self.penalty)
-        return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)
-
-    def _ascent(self, problem):
-        """Optimize from the start."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.RandomState(seed)
-        coef = make_start(self.init, problem, self.init_alpha)
-        threshold = None
-        if self.filter:
-            threshold = problem.objective.best_threshold(problem.columns.scores(coef))
-        with progress_bar(
-            total=self.max_iter, unit="sweep", verbose=self.verbose, leave=None
-        ) as bar:
-
-            def after_sweep(value):
-                bar.update()
-                bar.set_postfix({problem.objective.parsed.text: f"{value:.4f}"})
-
-            return problem.ascend(coef, threshold, rng, after_sweep)
-
-    def _keep(self, best, parsed, sign):
-        """Set the attributes learned."""
-        self.coef_ = best.coef
-        self.threshold_ = 0.0 if best.threshold is None else float(best.threshold)
-        self.n_iter_ = len(best.history) - 1
-        self.best_iteration_ = best.n_kept
-        self.best_score_ = float(sign * best.history[best.n_kept])
-        curves = {"train": best.history}
-        curves |= {f"valid_{number}": values for number, values in enumerate(best.held_out)}
-        self.evals_result_ = {
-            name: {parsed.text: [sign * value for value in values]}
-            for name, values in curves.items()
-        }
-
 
 # Index of the threshold among the coordinates.
 _THRESHOLD = -1
 
 
-@dataclass
-class Ascent:
-    """Weights that were reached, and the way to them.
+class _Ascent:
+    """Weights on their way, with the objective at the start and after each sweep.
 
     Attributes
     ----------
-    coef : ndarray of shape (n_features,)
-        Weights.
-    threshold : float or None
-        Documents with lower scores are hidden.
-    history : list of float
-        The objective on the training data, at the start and after each sweep.
-    held_out : list of list of float
-        The objective on each held-out set.
+    best : tuple of (ndarray, float or None)
+        Weights that are kept, and the threshold, if one is learned.
     n_kept : int
-        Number of the sweep of these weights; 0 is the start.
+        The sweep that they are of; 0 is the start.
+    values : list of float
+        Objective of the training queries.
+    of_held_out : list of list of float
+        Objective of each held-out set.
+    scale : ndarray of shape (n_features,)
+        Spread of each feature.
     """
 
-    coef: np.ndarray
-    threshold: float | None
-    history: list = field(default_factory=list)
-    held_out: list = field(default_factory=list)
-    n_kept: int = 0
+    def __init__(self, ranker, columns, objective, held_out):
+        self.ranker, self.columns, self.objective = ranker, columns, objective
+        self._held_out = [
+            (
+                Columns(held.X),
+                MeasuredRows(objective.parsed, held.gains, GroupIndex.from_groups(held.queries)),
+            )
+            for held in held_out
+        ]
+        index = objective.index
+        self.queries = () if ranker.filter else (index.codes(), index.sizes)
+        self.scale = np.array([spread(columns[j], *self.queries) for j in range(columns.n_columns)])
+        # Without a pair of different gains all orders are equally good, and weights stay 0.
+        self.spreads = self.scale if ranker.filter or objective.has_pair else 0 * self.scale
+        self._search = objective.line_search(ranker.penalty)
+        coef, threshold = self._start(), None
+        if ranker.filter:
+            threshold = objective.best_threshold(columns.scores(coef))
+        self.best, self.n_kept = (coef, threshold), 0
+        self.values, self.of_held_out = [], [[] for _ in held_out]
 
-
-@dataclass(frozen=True)
-class Problem:
-    """Data and settings of the optimization.
-
-    Attributes
-    ----------
-    columns : Columns
-        Features of the training rows.
-    spreads : ndarray of shape (n_features,)
-        Spread of each feature; 0 for features without influence.
-    queries : tuple
-        Codes and sizes of the queries if spreads are within queries; else empty.
-    objective : Objective
-        The measure on the training rows.
-    search : LineSearch or CandidateSearch
-        Finds the best value of one weight.
-    held_out : list of (Columns, Objective)
-        Held-out sets.
-    max_iter, tol, patience
-        Limits on the number of sweeps, on the gain of a sweep, and on sweeps without a gain on
-        held-out sets (or None).
-    """
-
-    columns: Columns
-    spreads: np.ndarray
-    queries: tuple
-    objective: Objective
-    search: LineSearch | CandidateSearch
-    held_out: list
-    max_iter: int
-    tol: float
-    patience: int | None
-
-    def ascend(self, coef, threshold, rng, after_sweep) -> Ascent:
-        """Optimize the weights, and the threshold if it is not None."""
-        ascent = Ascent(coef, threshold, held_out=[[] for _ in self.held_out])
-        scores, value = self._record(ascent, coef, threshold)
+    def sweeps(self, rng) -> Iterator[float]:
+        """Change the weights one by one; yield the measure of the training queries each sweep."""
+        coef, threshold = self.best[0].copy(), self.best[1]
+        scores, value = self._record(coef, threshold)
         coordinates = np.flatnonzero(self.spreads)
         if threshold is not None:
             coordinates = np.append(coordinates, _THRESHOLD)
-        coef = coef.copy()
-        for sweep in range(1, self.max_iter + 1):
+        for sweep in range(1, self.ranker.max_iter + 1):
             for j in rng.permutation(coordinates):
                 if j == _THRESHOLD:
                     candidate = self.objective.best_threshold(scores)
@@ -445,7 +381,7 @@ class Problem:
                     continue
                 feature = self.columns[j]
                 unit = (spread(scores, *self.queries) or 1.0) / self.spreads[j]
-                t = self.search.best(scores, feature, threshold, unit)
+                t = self._search.best(scores, feature, threshold, unit)
                 if t == 0:
                     continue
                 moved = scores + t * feature
@@ -456,31 +392,52 @@ class Problem:
                     coef[j] += t
                     scores, value = moved, reached
             coef, threshold = self._rescaled(coef, threshold)
-            scores, value = self._record(ascent, coef, threshold)
-            after_sweep(self.objective.sign * value)
-            if self._is_best(ascent):
-                ascent.coef, ascent.threshold, ascent.n_kept = coef.copy(), threshold, sweep
-            elif self.patience is not None and sweep - ascent.n_kept >= self.patience:
+            scores, value = self._record(coef, threshold)
+            yield self.objective.sign * value
+            patience = self.ranker.early_stopping_rounds
+            if patience is None or self._is_best_on_held_out():
+                self.best, self.n_kept = (coef.copy(), threshold), sweep
+            elif sweep - self.n_kept >= patience:
                 break
-            if ascent.history[-1] - ascent.history[-2] <= self.tol:
+            if self.values[-1] - self.values[-2] <= self.ranker.tol:
                 break
-        return ascent
 
-    def _record(self, ascent, coef, threshold):
-        """Recompute all scores, and record the objectives."""
+    def _start(self):
+        """Make weights of shape (n_features,), 0 for features without spread."""
+        columns, alpha = self.columns, self.ranker.init_alpha
+        usable = self.spreads > 0
+        if not usable.any():
+            return np.zeros(len(usable))
+        inverse = np.zeros(len(usable))
+        inverse[usable] = 1.0 / self.spreads[usable]
+        if self.ranker.init == "uniform":
+            return inverse / np.count_nonzero(usable)
+        codes, sizes = self.queries or (np.zeros(columns.n_rows, dtype=np.intp), columns.n_rows)
+
+        def centred(values):
+            return values - (np.bincount(codes, values) / sizes)[codes]
+
+        def product(coef):
+            return columns.X.T @ centred(columns.X @ (coef * inverse)) * inverse + (alpha * coef)
+
+        # Conjugate gradients keep sparse features sparse.
+        system = LinearOperator((len(usable),) * 2, matvec=product, dtype=np.float64)
+        right = columns.X.T @ centred(self.objective.gains) * inverse
+        scaled, _ = cg(system, right, rtol=1e-8, maxiter=_MOST_STEPS)
+        return scaled * inverse
+
+    def _record(self, coef, threshold):
+        """Recompute all scores, and note the objectives; return the scores and their objective."""
         scores = self.columns.scores(coef)
-        value = self.objective(scores, threshold)
-        ascent.history.append(value)
-        for values, (columns, objective) in zip(ascent.held_out, self.held_out):
+        self.values.append(self.objective(scores, threshold))
+        for values, (columns, objective) in zip(self.of_held_out, self._held_out):
             values.append(objective(columns.scores(coef), threshold))
-        return scores, value
+        return scores, self.values[-1]
 
-    def _is_best(self, ascent):
-        """Tell if the latest weights are the ones to keep."""
-        if self.patience is None:
-            return True
-        means = np.mean(ascent.held_out, axis=0)
-        return means[-1] > means[ascent.n_kept]
+    def _is_best_on_held_out(self):
+        """Tell if the latest weights are better on held-out sets than those that are kept."""
+        means = np.mean(self.of_held_out, axis=0)
+        return means[-1] > means[self.n_kept]
 
     def _rescaled(self, coef, threshold):
         """Multiply the weights by a power of 2, to a total from 1 to 2."""
@@ -503,6 +460,13 @@ class Objective(MeasuredRows):
     def as_sum(self) -> Additive | None:
         """Return the measure as a sum over documents; None if it is not a sum."""
         return self.parsed.as_sum(RowFacts(self.parsed, self.gains, self.index))
+
+    def line_search(self, penalty: float) -> LineSearch | CandidateSearch:
+        """Return the exact line search if possible, else the search among candidates."""
+        terms = self.as_sum()
+        if terms is None or has_many_crossings(terms, self.index):
+            return CandidateSearch(self, penalty)
+        return LineSearch(terms, self.gains, self.index, self.sign, penalty)
 
     def check_filterable(self) -> None:
         """Raise if the line search does not support a threshold for the measure."""
@@ -569,38 +533,6 @@ INITS = ("least_squares", "uniform")
 _MOST_STEPS = 500
 
 
-def make_start(init: str, problem: Problem, alpha: float) -> np.ndarray:
-    """Make weights of shape (n_features,), 0 for features without spread.
-
-    `alpha` is the penalty of "least_squares", a ridge regression of the gains (of differences
-    within queries if `filter` is off).
-    """
-    columns, spreads = problem.columns, problem.spreads
-    usable = spreads > 0
-    n_usable = np.count_nonzero(usable)
-    if not n_usable:
-        return np.zeros(len(spreads))
-    inverse = np.zeros(len(spreads))
-    inverse[usable] = 1.0 / spreads[usable]
-    if init == "uniform":
-        return inverse / n_usable
-    codes, sizes = problem.queries or (np.zeros(columns.n_rows, dtype=np.intp), [columns.n_rows])
-    sizes = np.asarray(sizes)
-
-    def centred(values):
-        return values - (np.bincount(codes, values) / sizes)[codes]
-
-    def product(coef):
-        return columns.X.T @ centred(columns.X @ (coef * inverse)) * inverse + (alpha * coef)
-
-    # Conjugate gradients keep sparse features sparse.
-    n = len(inverse)
-    system = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    right = columns.X.T @ centred(problem.objective.gains) * inverse
-    scaled, _ = cg(system, right, rtol=1e-8, maxiter=_MOST_STEPS)
-    return scaled * inverse
-
-
 def spread(values, codes=None, sizes=None) -> float:
     """Compute the standard deviation, within queries if their codes and sizes are given.
 
@@ -646,11 +578,3 @@ class Columns:
         for j in np.flatnonzero(coef):
             scores += coef[j] * self.X[:, j]
         return scores
-
-    def spreads(self, index: GroupIndex | None) -> np.ndarray:
-        """Compute the standard deviation of each column, within queries where an index is given.
-
-        Variation by rounding counts as 0.
-        """
-        queries = () if index is None else (index.codes(), index.sizes)
-        return np.array([spread(self[j], *queries) for j in range(self.n_columns)])
