@@ -1,7 +1,5 @@
 """Early stopping of LightGBM, XGBoost and CatBoost by a measure of held-out queries."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,32 +11,38 @@ from skfilterrank._lists.measure import ParsedMeasure
 _METRICS = ("eval_metric", "metric", "metrics", "metric_types")
 
 
-@contextmanager
-def stopping_by(measure: ParsedMeasure | None, estimator, sets, params) -> Iterator[dict]:
-    """Context manager: an estimator stops by a measure of held-out sets, if its library can.
+def fit_stopped(estimator, X, y, params, measure: ParsedMeasure, sets) -> None:
+    """Fit an estimator that stops by a measure of held-out sets, if its library can.
 
-    It yields the parameters of `fit`. A metric of the user's choice stays, and None changes
-    nothing. Afterwards the estimator has the parameters that it had before.
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted in place. Its own parameters are as before afterwards.
+    X, y : array-like
+        Rows and targets.
+    params : dict
+        Parameters of `fit`, held-out sets included.
+    measure : ParsedMeasure
+        Decides unless users chose a metric.
+    sets : list of EvalSet
+        The held-out sets, in the form that the estimator gets.
     """
     made: dict[str, Any] = {}
-    if measure is not None and sets and not _has_own_metric(estimator, params):
-        if is_model(estimator, "lightgbm", "LGBMModel"):
-            params = params | {"eval_metric": LightGBMMetric(measure, sets)}
-            # Otherwise LightGBM stops by its own metric too.
-            made = {"metric": "None"}
-        elif is_model(estimator, "xgboost", "XGBModel"):
-            made = _xgboost_parameters(measure, estimator, sets)
-        elif is_model(estimator, "catboost", "CatBoost"):
-            made = {"eval_metric": CatBoostMetric(measure, sets)}
-    if not made:
-        yield params
-        return
+    if _has_own_metric(estimator, params):
+        pass
+    elif is_model(estimator, "lightgbm", "LGBMModel"):
+        params = params | {"eval_metric": LightGBMMetric(measure, sets)}
+        # Otherwise LightGBM stops by its own metric too.
+        made = {"metric": "None"}
+    elif is_model(estimator, "xgboost", "XGBModel"):
+        made = _xgboost_parameters(measure, estimator, sets)
+    elif is_model(estimator, "catboost", "CatBoost"):
+        made = {"eval_metric": CatBoostMetric(measure, sets)}
     known = estimator.get_params(deep=False)
-    estimator.set_params(**made)
-    yield params
+    estimator.set_params(**made).fit(X, y, **params)
     if is_model(estimator, "catboost", "CatBoost"):
         # CatBoost refuses set_params after fit.
-        estimator._init_params.pop("eval_metric")
+        estimator._init_params = known
     else:
         estimator.set_params(**{name: known.get(name) for name in made})
 

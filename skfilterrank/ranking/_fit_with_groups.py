@@ -37,7 +37,7 @@ from skfilterrank._estimators.wrapping import (
 )
 from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._early_stopping import stopping_by
+from skfilterrank.ranking._early_stopping import fit_stopped
 from skfilterrank.ranking._held_out_sets import EvalSet
 
 _MOST_GRADES = 31
@@ -142,10 +142,17 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
     elif wanted is None:
         if held_out:
             params |= _eval_parameters(estimator, _pairs(held_out))
-        with stopping_by(stop_by, estimator, held_out, params) as params:
-            estimator.fit(X, y, **params)
+        _fit(estimator, X, y, params, held_out, stop_by)
     else:
         _fit_contiguous(estimator, X, y, groups, wanted, held_out, params, stop_by)
+
+
+def _fit(estimator, X, y, params, held_out, stop_by):
+    """Fit an estimator, which stops by a measure if one and held-out sets are given."""
+    if stop_by is None or not held_out:
+        estimator.fit(X, y, **params)
+    else:
+        fit_stopped(estimator, X, y, params, stop_by, held_out)
 
 
 def _pairs(held_out):
@@ -209,8 +216,7 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params, stop_by):
                 Pool(each.X, each.target, group_id=row_codes(each.groups)) for each in held_out
             ]
     known = [each._replace(groups=row_codes(each.groups)) for each in held_out]
-    with stopping_by(stop_by, ranker, known, params) as params:
-        ranker.fit(X, y, **params)
+    _fit(ranker, X, y, params, known, stop_by)
 
 
 def warn_without_pairs(ranker, gains, codes, lost=lambda: "all scores may be equal") -> None:

@@ -21,7 +21,7 @@ from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.ranking._time_series_split import TIME
+from skfilterrank.ranking._time_series_split import TIME, number_times
 from skfilterrank.ranking._training_rows import resolve_target
 
 
@@ -219,18 +219,18 @@ def check_cv(cv) -> None:
 def split_rows(model, data, *, calibrates=False) -> list:
     """Split rows by query as `cv` of the model says; one split for a certificate."""
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-    given = {"by_id": data.by_id, "single": model.refit is False, "times": data.times}
+    given = {"by_id": data.by_id, "single": model.refit is False, "carriers": data.carriers}
     return make_splits(cv, data.labels, data.groups, **given)
 
 
 def make_splits(
-    cv, labels, groups, *, by_id, single: bool, times=None
+    cv, labels, groups, *, by_id, single: bool, carriers=None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the numbers of training and held-out rows of each fold.
 
     `groups` numbers the query of each row from 0 in the order of content, for deals made here, and
-    `by_id` in the order of ids, for a given splitter; `single` demands exactly one split; `times`
-    are the times of the rows.
+    `by_id` in the order of ids, for a given splitter; `single` demands exactly one split; the
+    index of one of the `carriers` may hold times.
     """
     check_cv(cv)
     cv = DEFAULT_FOLDS if cv is None else cv
@@ -254,7 +254,7 @@ def make_splits(
         return [_split_of(np.isin(groups, numbers[:n_held]))]
     if hasattr(cv, "split"):
         X: Any = np.zeros(len(groups))
-        if times is not None:
+        if (times := number_times(None, n_rows=len(X), **carriers or {})) is not None:
             X = pd.Series(X, index=pd.Index(times, name=TIME))
         splits = list(cv.split(X, labels, by_id))
     else:

@@ -29,7 +29,6 @@ from skfilterrank.ranking._out_of_fold import (
     scores_are_gains,
     split_rows,
 )
-from skfilterrank.ranking._time_series_split import number_times
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     APPROXIMATE,
@@ -443,7 +442,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.estimator, self.target, prefit=self._is_prefit
         )
         self._score_gains = self.gains if as_labels else None
-        rows = replace(rows, times=number_times(None, y=y, X=X, n_rows=len(rows.groups)))
+        rows = replace(rows, carriers={"y": y, "X": X})
         if two is None:
             return rows, None
         taught = ("harm", "filter_estimator") if are_told else None

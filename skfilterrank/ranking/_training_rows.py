@@ -47,8 +47,8 @@ class TrainingRows:
     `groups` holds the number of each row's query, from 0 in the order of content, and `ids` its
     given id. Estimators inside get `ids`: the index of X may hold ids, too, and the numbers could
     pass for other ones. Splitters of users get `by_id`, the numbers of queries in the
-    order of their ids. `documents` are hashes of the rows of each query. `times` are the times of
-    the rows, or None.
+    order of their ids. `documents` are hashes of the rows of each query. `carriers` are `y` and
+    `X` as they were given: their index may hold times.
     """
 
     X: Any
@@ -62,7 +62,7 @@ class TrainingRows:
     documents: np.ndarray
     fit_params: dict
     eval_sets: list[EvalSet]
-    times: np.ndarray | None = None
+    carriers: dict
 
     @property
     def n_unjudged(self) -> int:
@@ -196,6 +196,7 @@ def prepare_rows(
         documents=index.sums(hashes),
         fit_params=fit_params,
         eval_sets=eval_sets,
+        carriers={"y": y, "X": X},
     )
 
 
