@@ -8,10 +8,11 @@ import pandas as pd
 
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import JUDGED_BY, N_ITEMS, is_of_machine
-from skfilterrank._files.columns import ROLES, find_column
+from skfilterrank._files.columns import ROLES, find_column, roles_of
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import is_table_name, text_ids
+from skfilterrank._files.kinds import LINES, form_of
+from skfilterrank._files.tables import text_ids
 from skfilterrank._files.topics import read_texts
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
@@ -70,9 +71,12 @@ def named_paths(paths) -> dict:
 
 def columns_of(path, columns, role):
     """Return names of columns for a table of a role, "label" or "score"; None for TREC files."""
-    if columns is None or not (path == STDIN or is_table_name(path)):
+    if columns is None:
         return None
-    return {name: own for name, own in columns.items() if name in ("qid", "docno", role)}
+    own = {name: given for name, given in columns.items() if name in ("qid", "docno", role)}
+    roles = roles_of(own)
+    is_table = path == STDIN or form_of(read_bytes(path), [roles["qid"], roles["docno"]]) != LINES
+    return own if is_table else None
 
 
 def read_run(path, columns=None) -> pd.DataFrame:
@@ -123,6 +127,7 @@ def read_labels(path, reading: LabelOptions, measures=()):
     if label == "warn" and (isinstance(reading.gains, dict) or counts_forbidden(measures)):
         label = None
     how = {"unjudged_label": label, "predicted": reading.predicted, "gains": reading.texts}
+    how |= {"duplicates": reading.duplicates, "subtopic": reading.subtopic}
     how["columns"] = columns_of(path, reading.columns, "label")
     table = read_qrels(source(path), **how)
     match_gains(reading.numbers, {path: table["label"]})

@@ -285,12 +285,18 @@ class LabelOptions:
         label for not judged, as -1; trec: all below 0 (default: none, with a warning)
     predicted
         labels of machines: count, with a warning or not, or are not judged
+    duplicates
+        label of a document that a query holds twice: an error, the highest or the first
+    subtopic
+        take the highest label of all subtopics (diversity judgments)
     """
 
     columns: Columns = None
     gains: Gains = None
     unjudged_label: UnjudgedLabel = "warn"
     predicted: Literal["warn", "use", "drop"] = "warn"
+    duplicates: Literal["raise", "max", "first"] = "raise"
+    subtopic: Literal["max"] | None = None
 
     @property
     def texts(self) -> dict[str, float] | None:

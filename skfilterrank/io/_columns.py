@@ -111,9 +111,10 @@ class TrecLines:
         """Return the line number, from 1, of a row."""
         return self._line_at(next(iter(self._columns.values())).starts[row])
 
-    def fail(self, row, what, rest=""):
+    def fail(self, row, what, rest="", argument=()):
         """Raise an error that names the line of a row and says what the line holds."""
-        self._fail_at(self.line_of(row), f"the line holds {what}{rest}")
+        text = f"the line holds {what}{rest}"
+        raise FileFormatError(text, self.name, self.line_of(row), argument=argument)
 
     def _line_at(self, position):
         """Return the line number, from 1, of the byte at a position."""

@@ -264,9 +264,10 @@ def _form_of_lines(lines, source, sizes):
         if found:
             (sizes,) = found
             warn_user(
-                f"{name} has no ids of queries, so the sizes of its queries are read from {sizes}. "
-                "Pass group_sizes= to say so.",
+                f"{name} has no ids of queries, so the sizes of its queries are read from {sizes}"
+                "{, as group_sizes= would say without a warning}.",
                 DataWarning,
+                argument=", as group_sizes= would say without a warning",
             )
     return _LINE_PATTERNS[sizes is not None], sizes
 

@@ -119,7 +119,8 @@ def judges_of(content, subtopic=None) -> Judges | None:
                 f"{brief(words[0])} in its second column, which has more different words than the "
                 "third",
                 f"; write {QRELS.columns}, with the iteration 0 where there is none, or put names "
-                "of the columns into a first line. For diversity judgments, pass subtopic='max'.",
+                "of the columns into a first line. For diversity judgments, pass {subtopic='max'}.",
+                "subtopic='max'",
             )
         if set(names) == {PEOPLE}:
             return None
@@ -189,11 +190,12 @@ class Table:
         self._frame = frame.reset_index(level=levels) if levels else frame
         self._present = [str(column) for column in self._frame.columns]
 
-    def fail(self, row, what, rest=""):
+    def fail(self, row, what, rest="", argument=()):
         """Raise an error that names a row (or a line of a file) and says what it holds."""
         if self.line_of is None:
-            raise InputError(f"{self.name} holds {what} in row {row}{rest}")
-        raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
+            raise InputError(f"{self.name} holds {what} in row {row}{rest}", argument=argument)
+        text = f"the row holds {what}{rest}"
+        raise FileFormatError(text, self.name, self.line_of(row), argument=argument)
 
     def alias(self, name):
         """Return the name that the table uses for a column, such as "query_id" for "qid".

@@ -12,6 +12,8 @@ from skfilterrank.exceptions import DataWarning, InputError, brief
 # Choices of the parameter `duplicates`.
 WAYS = ("raise", "max", "first")
 _PAIR = ["list", "docno"]
+# Arguments that errors name.
+_ARGUMENTS = ("subtopic='max'", "duplicates='max'", ", of read_qrels", ", to read_qrels")
 
 
 def check_no_repeats(content, rows) -> None:
@@ -28,8 +30,9 @@ def without_repeats(content, rows, duplicates, subtopic):
     """
     if subtopic is not None and not content.has("iteration"):
         raise InputError(
-            f"subtopic= is for judgments with a second column ({QRELS.columns}) or a column "
-            f"'subtopic', which {content.name} has not: leave it out."
+            f"{{subtopic=}} is for judgments with a second column ({QRELS.columns}) or a column "
+            f"'subtopic', which {content.name} has not: leave it out.",
+            argument="subtopic=",
         )
     again = _repeated(rows)
     if again is None:
@@ -108,16 +111,17 @@ def _fail(content, rows, again, keys):
         one, other = again.loc[before], again.loc[row]
         if one["second"] != other["second"]:
             rest = (
-                ". If the second column holds subtopics (diversity judgments), read_qrels takes "
-                "the highest label with subtopic='max', and ir_measures has alpha-nDCG; if it "
-                "holds groups of assessors (qrels_jg), it does with duplicates='max'."
+                ". If the second column holds subtopics (diversity judgments), {subtopic='max'} "
+                "takes the highest label, and ir_measures has alpha-nDCG; if it holds groups of "
+                "assessors (qrels_jg), {duplicates='max'} does{, of read_qrels}."
             )
         elif one["label"] != other["label"]:
             rest = (
                 f", with the labels {one['label']:g} and {other['label']:g}; keep one of them, or "
-                "pass duplicates='max' or 'first' to read_qrels."
+                "give {duplicates='max'} or 'first'{, to read_qrels}."
             )
-    content.fail(int(row), f"document {docno} twice in query {query}", f"{place}{rest}")
+    what = f"document {docno} twice in query {query}"
+    content.fail(int(row), what, f"{place}{rest}", _ARGUMENTS)
 
 
 def pair_keys(codes, docnos, salt=0):

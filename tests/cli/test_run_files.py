@@ -159,9 +159,27 @@ def test_columns_of_tables_are_named(run, tmp_path, monkeypatch):
     _, _, err = run("evaluate", "q.csv", "r.csv", "-m", "rr")
     assert "Name each by --columns, such as qid=question, or rename it." in err
     named = "qid=question,docno=passage,label=verdict,score=logit"
-    for file in ("r.csv", "r.txt"):
-        code, out, err = run("evaluate", "q.csv", file, "-m", "rr", "--columns", named)
+    # The content of a file tells that it is a table, not its name.
+    Path("q.txt").write_text(Path("q.csv").read_text())
+    for qrels, file in (("q.csv", "r.csv"), ("q.csv", "r.txt"), ("q.txt", "r.txt")):
+        code, out, err = run("evaluate", qrels, file, "-m", "rr", "--columns", named)
         assert (code, out.split(), err) == (0, ["run", "rr", "r", "1.0000"], "")
+
+
+@pytest.mark.parametrize(
+    ("lines", "option"),
+    [("1 1 a 0\n1 2 a 1\n1 1 b 0\n", "subtopic"), ("1 0 a 0\n1 0 a 1\n1 0 b 0\n", "duplicates")],
+)
+def test_a_document_with_several_labels(run, tmp_path, monkeypatch, lines, option):
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text(lines)
+    Path("r.txt").write_text("1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n")
+    code, _, err = run("evaluate", "q.txt", "r.txt", "-m", "rr")
+    assert code == 2
+    assert f"--{option} max" in err
+    assert "read_qrels" not in err
+    code, out, _ = run("evaluate", "q.txt", "r.txt", "-m", "rr", f"--{option}", "max")
+    assert (code, out.split()[-1]) == (0, "0.5000")
 
 
 def test_documents_with_the_id_of_their_query(run, tmp_path, monkeypatch):

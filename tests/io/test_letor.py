@@ -174,7 +174,7 @@ def test_sizes_of_queries_stand_in_a_file_of_their_own(tmp_path):
         read_letor(path)
     beside = tmp_path / "rank.train.group"
     beside.write_text("2\n1\n")
-    with pytest.warns(DataWarning, match=r"are read from .*rank\.train\.group\. Pass group_sizes="):
+    with pytest.warns(DataWarning, match=r"are read from .*rank\.train\.group, as group_sizes="):
         found = read_letor(path)
     np.testing.assert_array_equal(found.groups, np.array([0, 0, 1]), strict=True)
     assert found.docnos.tolist() == ["7", "8", "7"]

@@ -20,7 +20,7 @@ def qrels_of(text, **params):
 def test_subtopics_of_diversity_judgments():
     message = (
         r"<stream>:2: .* document 'a' twice in query '1' \(first in line 1\)\. If the second "
-        "column holds subtopics .* subtopic='max', and ir_measures has alpha-nDCG; .* duplic"
+        "column holds subtopics .* subtopic='max' takes the highest label, and ir_measures has al"
     )
     for read in (qrels_of, lambda text: align(io.StringIO(text), {"1": {"a": 1.0}})):
         with pytest.raises(FileFormatError, match=message):
@@ -56,7 +56,7 @@ def test_the_same_line_twice_counts_once():
 
 def test_two_labels_of_one_document():
     text = "1 0 a 1\n1 0 b 2\n1 0 a 3\n1 0 a 2\n"
-    message = "3: .* 'a' twice .* with the labels 1 and 3; keep one of them, or pass duplicates="
+    message = "3: .* 'a' twice .* with the labels 1 and 3; keep one of them, or give duplicates="
     with pytest.raises(FileFormatError, match=message):
         qrels_of(text)
     assert qrels_of(text, duplicates="first") == [("1", "a", 1), ("1", "b", 2)]
