@@ -1,13 +1,17 @@
 """Measures as objects: their text, what they equal, and how they travel."""
 
+import inspect
 import pickle
+import pydoc
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank import metrics
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES, Measure
 from skfilterrank.exceptions import DataWarning
@@ -227,3 +231,26 @@ def test_what_needs_no_judgment_is_not_warned_of():
     assert ndcg_f_score(OPEN, SCORES, groups=GROUPS, undefined="drop") > 0
     evaluate(OPEN, SCORES, ["num_ret", "num_rel", "judged@1", "empty_list_rate"], groups=GROUPS)
     assert ndcg_f_score([NAN, NAN], [2, 1], groups=["a", "a"]) == 0
+
+
+FILES = {
+    name: getattr(metrics, name)
+    for name in metrics.__all__
+    if isinstance(getattr(metrics, name), Measure)
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_name_in_the_file_is_what_help_shows(name):
+    """Search and editors find an assignment; help() has the parameters of a call."""
+    measure = FILES[name]
+    source = Path(inspect.getsourcefile(measure.function)).read_text(encoding="utf-8")
+    assert re.search(rf"^{name} = Measure\(", source, re.MULTILINE)
+    parameters = inspect.signature(measure).parameters
+    shown = pydoc.plain(pydoc.render_doc(measure))
+    told = [line.partition(" : ")[0].strip() for line in shown.splitlines() if " : " in line]
+    assert [each for each in told if each in parameters] == list(parameters)
+    assert "options" not in parameters
+    assert inspect.getdoc(measure).startswith(inspect.getdoc(measure.function).splitlines()[0])
+    assert measure.function.__qualname__ == measure.function.__name__
+    assert not hasattr(measure, "__wrapped__")
