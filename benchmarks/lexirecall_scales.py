@@ -13,7 +13,12 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, ParameterGrid, cross_val_predict
 
-from skfilterrank._lists.positions import PreferenceMatrix, preference_matrix, relevant_positions
+from skfilterrank._lists.positions import (
+    PreferenceMatrix,
+    positions_of,
+    positions_of_systems,
+    ranked_lists,
+)
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
     evaluate,
@@ -54,7 +59,8 @@ def of_runs(folder):
     for path in sorted((folder / "runs").glob("*.gz")):
         run = align(index, path)
         rows = {"y_true": run.y_true, "y_score": run.y_score, "groups": run.index}
-        positions[path.name] = relevant_positions(**rows, ties="stable")
+        how = {"ties": "stable", "gains": None, "unjudged": "zero"}
+        positions[path.name] = positions_of(ranked_lists(**rows, **how))
         values[path.name] = scalars(**rows, ties="stable", n_items=N_ITEMS)
     return PreferenceMatrix.from_positions(positions), values
 
@@ -73,7 +79,9 @@ def of_models(folder, n_features):
     singles = {f"feature {i}": column for i, column in enumerate(X.T)}
     for scores in (predicted, singles):
         values = {name: scalars(y, each, groups, ties="worst") for name, each in scores.items()}
-        yield preference_matrix(y, scores, groups=groups), values
+        how = {"ties": "worst", "gains": None, "unjudged": "zero"}
+        positions = positions_of_systems(y, scores, groups=groups, **how)
+        yield PreferenceMatrix.from_positions(positions), values
 
 
 def rows_of(name, preferences, values):

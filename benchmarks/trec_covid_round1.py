@@ -23,7 +23,7 @@ import pandas as pd
 import pytrec_eval
 from _common import run_parts, write_report
 
-from skfilterrank._lists.positions import PreferenceMatrix, relevant_positions
+from skfilterrank._lists.positions import PreferenceMatrix, positions_of, ranked_lists
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import evaluate_runs
 
@@ -114,19 +114,21 @@ def preferences(aligned):
     Returns the number of comparisons, of those that sorting and comparing decide differently, of
     those that the score orders the other way, of ties, and of ties of the score alone.
     """
+    how = {"ties": "stable", "gains": None, "unjudged": "zero"}
     positions = {
-        name: relevant_positions(
-            run.y_true, run.y_score, groups=run.index, ties="stable", n_items=N_ITEMS
-        )
+        name: positions_of(ranked_lists(run.y_true, run.y_score, groups=run.index, **how), N_ITEMS)
         for name, run in aligned.items()
     }
-    sorted_out = PreferenceMatrix.from_positions(positions).preferences
+    ranks = PreferenceMatrix.from_positions(positions).ranks.to_numpy()
+    sorted_out = np.sign(ranks[:, None, :] - ranks[:, :, None])
     values = evaluate_runs(None, aligned, "lexirecall").per_query["lexirecall"]
     scores = values.to_numpy().reshape(len(aligned), -1)
     n_topics = len(next(iter(positions.values())))
     counts = dict.fromkeys(("compared", "different", "reversed", "tied", "score ties"), 0)
     for topic in range(n_topics):
-        lists = [[int(place) for place in each[topic]] for each in positions.values()]
+        lists = [
+            np.split(each.positions, each.starts[1:])[topic].tolist() for each in positions.values()
+        ]
         for first, second in combinations(range(len(lists)), 2):
             directly = compare(lists[first], lists[second])
             difference = np.sign(scores[first, topic] - scores[second, topic])

@@ -37,7 +37,7 @@ _DERIVED = {
     "gains": ("has_unjudged", "has_forbidden", "_readings"),
     "scores": ("has_filtered",),
 }
-# What says which document stands at which place.
+# Properties that say which document stands at which place.
 _ORDER = ("sort_key", "has_filtered", "cells", "_tied")
 
 
@@ -217,7 +217,7 @@ def _kept_in(part: str) -> "Callable[[Callable[..., _T]], cached_property[_T]]":
     return keep  # for type checkers, a property that is computed once
 
 
-_of_judgments, _of_order = _kept_in("_judgments"), _kept_in("_order")
+_judgment_property, _order_property = _kept_in("_judgments"), _kept_in("_order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +290,7 @@ class ListBlock:
         self.is_padded = bool(block.sizes[0] != block.width)
         # Order of rows with equal scores; "ids" for document ids.
         self.tie_rule: str = lists.ties
-        # What was computed of the judgments alone, and of the order or of both.
+        # Results that depend on the judgments alone, and on the order or on both.
         self._judgments: dict[Any, Any] = {}
         self._order: dict[Any, Any] = {}
 
@@ -371,29 +371,29 @@ class ListBlock:
         block._order |= {"sort_key": sort_key, "has_filtered": True}
         return block
 
-    @_of_order
+    @_order_property
     def has_filtered(self) -> bool:
         """True if some row of the data is not in its list."""
         return self._lists.has_filtered
 
-    @_of_judgments
+    @_judgment_property
     def gains(self) -> np.ndarray:
         """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
         if self.has_unjudged:
             return np.where(self.judged, self._labels, 0.0)
         return self._lists.index.take(self._lists.gains, self.layout, 0.0)
 
-    @_of_judgments
+    @_judgment_property
     def _labels(self):
         """Gain of each row, NaN where unjudged or padding."""
         return self._lists.index.take(self._lists.gains, self.layout, np.nan)
 
-    @_of_judgments
+    @_judgment_property
     def _is_row(self):
         """Mask of the rows of the data, False where padding."""
         return np.arange(self.width) < self.sizes[:, None]
 
-    @_of_judgments
+    @_judgment_property
     def pool(self) -> np.ndarray:
         """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
         if self.has_unjudged:
@@ -405,14 +405,14 @@ class ListBlock:
         pool.sort(axis=1)
         return pool
 
-    @_of_judgments
+    @_judgment_property
     def n_judged(self) -> np.ndarray:
         """Number of judged rows of each query."""
         if self.has_unjudged:
             return np.count_nonzero(self.judged, axis=1)
         return self.sizes
 
-    @_of_order
+    @_order_property
     def sort_key(self) -> np.ndarray:
         """Ascending sort key: minus the score, +inf where filtered or padding."""
         scores = self._lists.scores
@@ -424,14 +424,14 @@ class ListBlock:
             scores[~self._is_row] = -np.inf
         return np.negative(scores, out=scores)
 
-    @_of_order
+    @_order_property
     def n_retained(self) -> np.ndarray:
         """Length of each returned list: the rows that are not filtered."""
         if not self.has_filtered:
             return self.sizes
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
-    @_of_order
+    @_order_property
     def cells(self) -> np.ndarray:
         """Flat positions, in a matrix of the block, of each list from the best score down.
 
@@ -446,11 +446,11 @@ class ListBlock:
             cells[tied] = order + self.width * tied[:, None]
         return cells
 
-    @_of_order
+    @_order_property
     def _sorted(self):
         return sort_rows(self.sort_key)
 
-    @_of_order
+    @_order_property
     def _tied(self):
         """Numbers of the lists in which documents may have equal scores."""
         if not self._is_sorted:
@@ -468,7 +468,7 @@ class ListBlock:
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
         return self.gains[rows] if self.tie_rule == "worst" else -self.gains[rows]
 
-    @_of_order
+    @_order_property
     def _is_sorted(self):
         """True if all rows are in list order already, as in most retrieval runs."""
         if self.tie_rule not in ("average", "stable"):
@@ -485,19 +485,19 @@ class ListBlock:
             return None
         return self._lists.index.take(values, self.layout, fill)
 
-    @_of_judgments
+    @_judgment_property
     def judged(self) -> np.ndarray:
         """Mask of the judged rows, False where padding; shape (n_queries, width), bool."""
         if not self.has_unjudged:
             return self._is_row
         return ~np.isnan(self._labels)
 
-    @_of_judgments
+    @_judgment_property
     def relevant(self) -> np.ndarray:
         """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
         return (self.gains > 0).astype(np.float64)
 
-    @_of_judgments
+    @_judgment_property
     def n_relevant(self) -> np.ndarray:
         """Number of relevant rows of each query's pool, retrieved or not; float64."""
         return self.relevant.sum(axis=1)
@@ -590,12 +590,12 @@ class ListBlock:
     def _ranked_relevant(self, depth):
         return read_only(self.ranked(self.relevant, depth))
 
-    @_of_order
+    @_order_property
     def shows_relevant(self) -> np.ndarray:
         """Mask of the relevant documents of the returned lists; bool, ties in one order."""
         return self.only_retained(self.in_order(self.gains > 0))
 
-    @_of_order
+    @_order_property
     def relevant_cells(self) -> RelevantCells:
         """Positions of the relevant documents in the returned lists."""
         return RelevantCells.of(self.shows_relevant)

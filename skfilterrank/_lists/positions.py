@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from skfilterrank._base.checks import cached_property, check_choice, check_count
-from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief
 
@@ -23,10 +21,10 @@ IMPUTATIONS = ("pessimistic", "optimistic")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelevantPositions:
-    """Positions of the relevant items of each query, the result of `relevant_positions`.
+    """Positions of the relevant items of each query; ``len(result)`` is the number of queries.
 
-    ``len(result)`` is the number of queries, ``result[i]`` the positions of query number i, and
-    iterating gives them query by query.
+    Measures of recall as robustness are computed from these positions: the ranking of a query,
+    reduced to the ascending positions ``p_1 < ... < p_m`` of its m relevant items.
 
     Attributes
     ----------
@@ -70,95 +68,6 @@ class RelevantPositions:
     def __len__(self) -> int:
         return len(self.query_ids)
 
-    def __getitem__(self, query: int) -> np.ndarray:
-        if not -len(self) <= query < len(self):
-            raise IndexError(f"query number {query} of {len(self)} queries; they count from 0.")
-        begin = self.starts[query]
-        return self.positions[begin : begin + self.n_relevant[query]]
-
-
-def relevant_positions(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "worst",
-    unjudged: str = "zero",
-    n_items: int | None = None,
-    imputation: str = "pessimistic",
-) -> RelevantPositions:
-    """Return the positions of each query's relevant items, imputed for missing items.
-
-    Measures of recall as robustness are computed from these positions: the ranking of a query,
-    reduced to the ascending positions ``p_1 < ... < p_m`` of its m relevant items.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-        the query ids in an index level named "qid". A row is relevant if its gain is above 0.
-    y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf means filtered out or not retrieved.
-    groups : array-like of shape (n_rows,), default=None
-        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
-    gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`ndcg_f_score`.
-    ties : {"worst", "best", "stable"} or array-like of shape (n_rows,), default="worst"
-        Order of rows with equal scores in one query: lowest gain first, highest gain first, the
-        order of the rows, or document ids, of which the greatest comes first.
-    unjudged : {"zero", "drop"}, default="zero"
-        "zero" treats an unjudged row as a document that is not relevant; "drop" removes it from the
-        list before positions are counted.
-    n_items : int or None, default=None
-        Number of items that could have been retrieved for each query, the collection's size.
-        None means the number of rows of the query plus its number of relevant items: a missing item
-        is then behind every row.
-    imputation : {"pessimistic", "optimistic"}, default="pessimistic"
-        Positions that missing relevant items get: the last positions of the collection, or the
-        positions directly after the last retrieved item.
-
-    Returns
-    -------
-    RelevantPositions
-        The positions and their counts, queries in the order of their sorted ids.
-
-    Raises
-    ------
-    ValueError
-        If `n_items` is smaller than what a query's list and its missing relevant documents need,
-        or the data or a parameter are not as described.
-
-    See Also
-    --------
-    lexirecall_score : One number per ranking, by its relevant items from the last one up.
-    lexicographic_preference : Exact comparison of two rankings.
-
-    Notes
-    -----
-    Section 2.2 of [1]_. Optimistic imputation rewards returning few items or none.
-
-    References
-    ----------
-    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
-
-    Examples
-    --------
-    Three of six relevant documents are retrieved, at 2, 3 and 8; the collection has 1000:
-
-    >>> from skfilterrank._lists.positions import relevant_positions
-    >>> y_true = [0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1]
-    >>> y_score = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1] + [float("-inf")] * 3
-    >>> result = relevant_positions(y_true, y_score, groups=["q"] * 13, n_items=1000)
-    >>> result[0]
-    array([   2,    3,    8,  998,  999, 1000])
-    >>> result.n_found
-    array([3])
-    """
-    lists = ranked_lists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
-    check_choice(imputation, "imputation", IMPUTATIONS)
-    return positions_of(lists, n_items=check_n_items(n_items), imputation=imputation)
-
 
 def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLists:
     """Check rows and return their lists, for computations that need one order of the documents."""
@@ -176,8 +85,12 @@ def check_n_items(n_items, name="n_items") -> int | None:
     return None if n_items is None else check_count(n_items, name, most=_MOST_ITEMS)
 
 
-def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
-    """Compute the positions of all queries."""
+def positions_of(lists: RankedLists, n_items: int | None = None) -> RelevantPositions:
+    """Compute the positions of all queries; missing items get the last positions of `n_items`.
+
+    None means the number of rows of a query plus its number of relevant items: a missing item is
+    then behind every row.
+    """
     n_queries = lists.index.n_queries
     counts = {name: np.empty(n_queries, dtype=np.int64) for name in ("m", "found", "length", "n")}
     parts = []
@@ -201,7 +114,7 @@ def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
         first = np.repeat(starts[queries] - (np.cumsum(found) - found), found)
         result.positions[first + np.arange(len(positions))] = positions
     if (result.n_found < result.n_relevant).any():
-        result.positions[:] = impute(result, result.n_items, imputation)
+        result.positions[:] = impute(result, result.n_items, "pessimistic")
     return result
 
 
@@ -256,10 +169,11 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreferenceMatrix:
-    """Order of the systems, query by query: the result of `preference_matrix`.
+    """Order of the systems, query by query, by lexicographic recall or precision.
 
-    ``str`` gives the share of queries in which the system of the row is preferred to that of
-    the column.
+    Preferences are an order, so the systems of a query are sorted instead of compared pair by pair.
+    The result is exact for any number of items: Diaz and Mitra, "Recall as a Measure of Ranking
+    Robustness", 2023.
 
     Attributes
     ----------
@@ -291,7 +205,7 @@ class PreferenceMatrix:
         Parameters
         ----------
         positions : dict of RelevantPositions
-            Results of :func:`relevant_positions` by name of the system, all for the same queries
+            Results of :func:`positions_of` by name of the system, all for the same queries
             and judgments. Items that were not retrieved come after all lists.
         kind
             As in :func:`lexicographic_preference`.
@@ -299,7 +213,7 @@ class PreferenceMatrix:
         Returns
         -------
         PreferenceMatrix
-            The rank of each system for each query, and the preferences that follow from them.
+            The rank of each system for each query.
 
         Raises
         ------
@@ -307,26 +221,19 @@ class PreferenceMatrix:
             If there is no system, if the systems differ in their queries or in the number of
             relevant items of a query, or if `kind` is not as described.
 
-        See Also
-        --------
-        preference_matrix : Computes preferences from scores.
-
         Examples
         --------
         The second run finds only one of two relevant documents:
 
-        >>> from skfilterrank._lists.positions import relevant_positions
-        >>> from skfilterrank._lists.positions import PreferenceMatrix
-        >>> not_retrieved = float("-inf")
-        >>> runs = {
-        ...     "long": relevant_positions([0, 0, 1, 1], [4, 3, 2, 1], groups=["q"] * 4),
-        ...     "short": relevant_positions([1, 1], [2, not_retrieved], groups=["q"] * 2),
-        ... }
-        >>> PreferenceMatrix.from_positions(runs).ranks
+        >>> from skfilterrank._lists.positions import PreferenceMatrix, positions_of_systems
+        >>> runs = {"long": [4, 3, 2, 1], "short": [1, 2, 3, float("-inf")]}
+        >>> how = {"groups": ["q"] * 4, "gains": None, "ties": "worst", "unjudged": "zero"}
+        >>> positions = positions_of_systems([0, 0, 1, 1], runs, **how)
+        >>> PreferenceMatrix.from_positions(positions).ranks
         system  long  short
         qid
         q        1.0    2.0
-        >>> PreferenceMatrix.from_positions(runs, kind="precision").ranks
+        >>> PreferenceMatrix.from_positions(positions, kind="precision").ranks
         system  long  short
         qid
         q        2.0    1.0
@@ -350,17 +257,6 @@ class PreferenceMatrix:
         index = pd.Index(some.query_ids, name="qid")
         columns = pd.Index(list(positions), name="system", tupleize_cols=False)
         return cls(pd.DataFrame(ranks, index, columns), some.n_relevant, kind)
-
-    @property
-    def preferences(self) -> np.ndarray:
-        """Preferences between every two systems for each query.
-
-        Array of shape (n_queries, n_systems, n_systems), dtype int8: +1 where the first system is
-        preferred to the second, -1 the other way round, 0 where they are equal.
-        """
-        ranks = self.ranks.to_numpy()
-        better = ranks[:, :, None] < ranks[:, None, :]
-        return better.astype(np.int8) - better.transpose(0, 2, 1)
 
 
 def comparable(systems, imputation="pessimistic", n_items=None):
@@ -423,81 +319,6 @@ def _check_same_relevant(system, result, reference, expected):
         )
 
 
-def preference_matrix(
-    y_true: ArrayLike,
-    y_scores,
-    *,
-    groups: ArrayLike | None = None,
-    kind: str = "recall",
-    gains: Gains = None,
-    ties: str | ArrayLike = "worst",
-    unjudged: str = "zero",
-) -> PreferenceMatrix:
-    """Order many systems for each query, by lexicographic recall or precision.
-
-    Use it for systems that rank the same documents. For runs that retrieved different documents,
-    see :meth:`PreferenceMatrix.from_positions`.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-        the query ids in an index level named "qid". A row is relevant if its gain is above 0.
-    y_scores : dict of array-likes
-        Scores of each system by name; at least one.
-    groups, kind, gains, ties, unjudged
-        As in :func:`lexicographic_preference`.
-
-    Returns
-    -------
-    PreferenceMatrix
-        The rank of each system for each query, and the preferences that follow from them.
-
-    Raises
-    ------
-    ValueError
-        If `y_scores` holds no system, or the data or a parameter are not as described.
-
-    See Also
-    --------
-    PreferenceMatrix.from_positions : Preferences of runs that retrieved different documents.
-    lexicographic_preference : Compares two rankings.
-
-    Notes
-    -----
-    Lexicographic preferences are an order, so the systems of a query are sorted instead of compared
-    pair by pair. The result is exact for any number of items.
-
-    References
-    ----------
-    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
-
-    Examples
-    --------
-    >>> from skfilterrank._lists.positions import preference_matrix
-    >>> y_true, groups = [1, 1, 0, 0], ["q"] * 4
-    >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
-    >>> result = preference_matrix(y_true, systems, groups=groups)
-    >>> result.ranks
-    system    a    b    c
-    qid
-    q       3.0  2.0  1.0
-    >>> result.preferences[0]
-    array([[ 0, -1, -1],
-           [ 1,  0, -1],
-           [ 1,  1,  0]], dtype=int8)
-    """
-    positions = positions_of_systems(
-        y_true,
-        y_scores,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-    )
-    return PreferenceMatrix.from_positions(positions, kind=kind)
-
-
 def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items=None):
     """Return positions by system; errors name the system."""
     n_items, positions = check_n_items(n_items), {}
@@ -506,7 +327,7 @@ def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_i
             lists = ranked_lists(
                 y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
             )
-            positions[system] = positions_of(lists, n_items=n_items)
+            positions[system] = positions_of(lists, n_items)
         except ValueError as error:
             error.add_note(f"The error concerns the scores of {brief(system)}.")
             raise

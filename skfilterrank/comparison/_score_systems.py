@@ -16,8 +16,9 @@ from skfilterrank._lists.positions import (
     PreferenceMatrix,
     RelevantPositions,
     comparable,
+    positions_of,
     positions_of_systems,
-    relevant_positions,
+    ranked_lists,
 )
 from skfilterrank._lists.run_doubts import (
     RunDoubts,
@@ -303,7 +304,7 @@ def _score_run(name, path, run, index, precision, wanted, kinds, params):
                     f"be averaged: take another measure than {brief_list(list(kinds))}.",
                     argument="qrels",
                 )
-            positions = relevant_positions(
+            lists = ranked_lists(
                 aligned.y_true,
                 aligned.y_score,
                 groups=aligned.index,
@@ -312,6 +313,7 @@ def _score_run(name, path, run, index, precision, wanted, kinds, params):
                 gains=gains,
                 unjudged=unjudged,
             )
+            positions = positions_of(lists)
         doubts = doubts_of(aligned, misled)
         return _RunScores(values, positions, aligned.missing_queries, doubts)
 

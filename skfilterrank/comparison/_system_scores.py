@@ -423,10 +423,11 @@ class SystemScores(Result):
         Examples
         --------
         >>> from skfilterrank.comparison import SystemScores
-        >>> from skfilterrank._lists.positions import preference_matrix
+        >>> from skfilterrank._lists.positions import PreferenceMatrix, positions_of_systems
         >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
-        >>> preferences = preference_matrix([1, 1, 0, 0], systems, groups=["q"] * 4)
-        >>> SystemScores.from_preferences(preferences).means
+        >>> how = {"groups": ["q"] * 4, "gains": None, "ties": "worst", "unjudged": "zero"}
+        >>> positions = positions_of_systems([1, 1, 0, 0], systems, **how)
+        >>> SystemScores.from_preferences(PreferenceMatrix.from_positions(positions)).means
         c    1.0
         b    0.5
         a    0.0

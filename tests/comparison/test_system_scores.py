@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ranked_positions import preference_matrix
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE
-from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,

@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
+from ranked_positions import by_query, preference_matrix, preferences, relevant_positions
 from skfilterrank._lists import positions as position_order
-from skfilterrank._lists.positions import (
-    PreferenceMatrix,
-    RelevantPositions,
-    preference_matrix,
-    relevant_positions,
-)
+from skfilterrank._lists.positions import PreferenceMatrix, comparable
 from skfilterrank.metrics import lexicographic_preference, recall_paired_preference
 
 NO = -np.inf
@@ -64,8 +60,7 @@ class TestByHand:
         systems = {"a": self.a, "b": self.b, "c": self.c}
         result = preference_matrix(self.y_true, systems, groups=["q"] * 5)
         assert result.ranks.loc["q"].to_dict() == {"a": 2, "b": 1, "c": 3}
-        assert result.preferences.dtype == np.int8
-        assert result.preferences.tolist() == [[[0, -1, 1], [1, 0, 1], [-1, -1, 0]]]
+        assert preferences(result).tolist() == [[[0, -1, 1], [1, 0, 1], [-1, -1, 0]]]
         assert result.n_relevant.tolist() == [3]
 
     def test_equal_systems_share_ranks(self):
@@ -104,12 +99,9 @@ def test_against_element_by_element(kind, imputation, n_items, case):
     groups, y_true, systems = case
     params = {"kind": kind, "n_items": n_items, "imputation": imputation}
     # 1000 items are more than any list and its missing documents need.
-    each = [
-        relevant_positions(
-            y_true, y_score, groups=groups, n_items=n_items or 1000, imputation=imputation
-        )
-        for y_score in systems
-    ]
+    found = [relevant_positions(y_true, each, n_items or 1000, groups=groups) for each in systems]
+    imputed = comparable(found, imputation, found[0].n_items)
+    each = [by_query(one, other) for one, other in zip(found, imputed)]
     expected = np.array(
         [
             [[compare(p[query], q[query], kind) for q in each] for p in each]
@@ -122,8 +114,8 @@ def test_against_element_by_element(kind, imputation, n_items, case):
     if (n_items, imputation) != (None, "pessimistic"):
         return
     result = preference_matrix(y_true, dict(enumerate(systems)), groups=groups, kind=kind)
-    np.testing.assert_array_equal(result.preferences, expected)
-    again = PreferenceMatrix.from_positions(dict(enumerate(each)), kind=kind)
+    np.testing.assert_array_equal(preferences(result), expected)
+    again = PreferenceMatrix.from_positions(dict(enumerate(found)), kind=kind)
     pd.testing.assert_frame_equal(again.ranks, result.ranks)
     # Mid-ranks: one half more than the better ones and half of the equal ones, itself among them.
     better, equal = (expected < 0).sum(axis=2), (expected == 0).sum(axis=2)
@@ -149,7 +141,6 @@ class TestErrors:
 
     def test_systems_that_do_not_belong_together(self):
         a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
-        assert isinstance(a, RelevantPositions)
         b = relevant_positions([1, 0, 1], [2, 1, 1], groups=["q", "r", "s"])
         with pytest.raises(ValueError, match="'b' and 'a' have different queries: 'r' is in only"):
             PreferenceMatrix.from_positions({"a": a, "b": b})
@@ -260,9 +251,10 @@ def test_long_lists(kind):
     systems = {"base": base, "other": other, "again": base}
     systems |= {f"random {i}": rng.random(len(groups)) for i in range(5)}
     result = preference_matrix(y_true, systems, groups=groups, kind=kind)
-    each = {name: relevant_positions(y_true, y, groups=groups) for name, y in systems.items()}
-    for i, p in enumerate(each.values()):
-        for j, q in enumerate(each.values()):
+    each = [by_query(relevant_positions(y_true, y, groups=groups)) for y in systems.values()]
+    found = preferences(result)
+    for i, p in enumerate(each):
+        for j, q in enumerate(each):
             expected = [compare(p[query], q[query], kind) for query in range(len(sizes))]
-            assert result.preferences[:, i, j].tolist() == expected
-    assert result.preferences[0, 0, 1] == (1 if base[ones[7]] > base[zeros[9]] else -1)
+            assert found[:, i, j].tolist() == expected
+    assert found[0, 0, 1] == (1 if base[ones[7]] > base[zeros[9]] else -1)
