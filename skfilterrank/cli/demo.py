@@ -1,5 +1,7 @@
 """``skfilterrank demo``: rank and filter generated answers."""
 
+from typing import Any
+
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import Section, print_sections, progress
 from skfilterrank.cli.rank_filter import cells
@@ -37,7 +39,7 @@ def demo(*, n_queries: t.Number = 3000, random_state: t.RandomState = 0) -> None
     with warnings.catch_warnings(action="ignore", category=FitWarning):
         # The report shows whether the threshold pays.
         model.fit(X[is_train], y[is_train], groups=groups[is_train])
-    test = {"groups": groups[~is_train]}
+    test: dict[str, Any] = {"groups": groups[~is_train]}
     answers = model.answers(X[~is_train], **test)
     (first,) = [name for name in answers if name.startswith("first ")]
     # The generator's own scores: the expected gain of each answer.
