@@ -14,7 +14,9 @@ from urllib.parse import unquote
 import pytest
 
 from browsers import contrast, luminance, requested, resize, start_browser
+from ndcg_rows import TEXTS, rows_of
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import explain_differences
 from skfilterrank.thresholds import CertifiedThreshold
 
 ROOT = Path(__file__).parents[2]
@@ -276,6 +278,56 @@ def test_the_calculator_shows_what_it_found(browser, address):
     browser.find_element("css selector", "#calculator button").click()
     expected = 'Line 2: expected "query, label, score" with two numbers, got "b, good, 0.7".'
     assert output.text == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_page_explains_ndcg_as_the_function_does(browser, address, name):
+    table = rows_of(name)
+    browser.get(address + "ndcg_differences.html")
+    for k in (2, None):
+        expected = explain_differences(table.label, table.score, table.qid, k=k, docnos=table.docno)
+        found = browser.execute_script(
+            "return ndcgDifferences.explain(arguments[0], arguments[1])",
+            TEXTS[name].replace(";", "\n"),
+            k,
+        )
+        assert [each["tool"] for each in found] == list(expected.index)
+        for each, (_, row) in zip(found, expected.iterrows()):
+            assert each["reason"] == row.reason
+            if not row.reason:
+                numbers = {**each, **each["parts"]}
+                wanted = row.drop("reason").astype(float).to_dict()
+                assert {name: numbers[name] for name in wanted} == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_page_shows_what_differs(browser, address):
+    browser.get(address + "ndcg_differences.html")
+    output = browser.find_element("id", "ndcg-differences-output")
+    rows = [row.text for row in output.find_elements("css selector", "tbody tr")]
+    assert [row for row in rows if row.startswith(("skfilterrank", "trec_eval", "BEIR"))] == SHOWN
+    assert len(rows) == 10
+    text, button = browser.find_element("name", "rows"), "#ndcg-differences button"
+    for written, message in MESSAGES.items():
+        text.clear()
+        text.send_keys(written)
+        browser.find_element("css selector", button).click()
+        assert output.text == message
+
+
+SHOWN = [
+    "skfilterrank 0.3816 0",
+    "trec_eval 0.3499 −0.0317 ties −0.0317",
+    "BEIR 0.4932 +0.1116 own document +0.1199\nties −0.0317\nseveral together +0.0234",
+]
+MESSAGES = {
+    "q, d, label, score\nq, a, good, 0.5": 'Line 2: expected "query, document, label, score" with '
+    'two numbers, got "q, a, good, 0.5".',
+    "q, a, 1, 0.5\n\nq, a, 2, 0.4": 'Line 3: document "a" is twice in query "q". Keep one row of '
+    "each document.",
+    "q, d, label, score": "There are no rows. Paste lines such as "
+    '"query 1, doc 7, 2, 0.93", one for each document.',
+}
 
 
 def test_every_measure_page_has_its_formula_and_picture(browser, address):
