@@ -160,7 +160,7 @@ def test_a_page_of_the_guide_opens_with_its_outcome(name):
 
 def test_the_readme_is_short():
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    assert len(readme.splitlines()) <= 150
+    assert len(readme.splitlines()) <= 110
 
 
 def test_the_landing_page_shows_how_to_begin():

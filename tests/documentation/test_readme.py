@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from measure_table import MEASURES
-from skfilterrank.ranking import fuse_runs
 
 README = Path(__file__).parents[2] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -27,7 +26,7 @@ def test_there_are_examples():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+@pytest.mark.parametrize("number", range(len(EXAMPLES) - 1))
 def test_example_runs(number, capsys):
     exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), {})
     assert capsys.readouterr().out.strip()
@@ -38,25 +37,25 @@ def test_values_of_the_first_example(capsys):
     names = {}
     exec(compile(EXAMPLES[0], "README.md, example 1", "exec"), names)
     told = re.search(r"# (\S+); all: (\S+), none: (\S+)\n", EXAMPLES[0])
-    test, features = names["test"], names["features"]
-    ranked = names["model"].decision_function(test[features])
+    X, y, groups = (names[name][names["test"]] for name in ("X", "y", "groups"))
+    ranked = names["model"].decision_function(X)
     of_all, of_none = (
-        names["ndcg_f_score"](test.label, shown, groups=test.qid, k=3)
-        for shown in (ranked, np.full(len(test), -np.inf))
+        names["ndcg_f_score"](y, shown, groups=groups, k=3)
+        for shown in (ranked, np.full(len(y), -np.inf))
     )
-    values = float(capsys.readouterr().out), of_all, of_none
+    values = float(capsys.readouterr().out.splitlines()[0]), of_all, of_none
     assert told.groups() == tuple(f"{value:.3f}" for value in values)
 
 
 @pytest.mark.slow
-def test_calls_in_a_sentence_run_after_the_example_above(capsys):
-    """Calls such as `fuse_runs(runs, "rrf")` below the example that makes runs and judgments."""
-    page = README.read_text(encoding="utf-8")
-    (number,) = (i for i, text in enumerate(EXAMPLES) if "evaluate_runs(qrels, runs" in text)
-    below = page.partition(EXAMPLES[number])[2].partition("\n## ")[0]
-    calls = re.findall(r"`(fuse_runs\(.*?\))`", below)
-    assert calls
-    names = {"fuse_runs": fuse_runs}
-    exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), names)
-    for call in calls:
-        assert eval(call, names)["qid"].unique().tolist() == ["1", "2"]
+def test_values_by_drawn_labels(capsys):
+    """The last example goes on where the one before it ends."""
+    names = {}
+    for number in (-2, -1):
+        exec(compile(EXAMPLES[number], f"README.md, example {number}", "exec"), names)
+    told = [float(each) for each in re.findall(r"0\.\d{3}", EXAMPLES[-1].splitlines()[-1])]
+    drawn = names["evaluate_runs"](
+        names["complete_qrels"](names["judged"], names["runs"], random_state=0), names["runs"], "ap"
+    )
+    values = [*drawn.means["ap"], *names["values"].means["ap"]]
+    assert told == [round(float(value), 3) for value in values]
