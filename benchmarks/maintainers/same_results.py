@@ -2184,10 +2184,11 @@ def metaevaluation(book):
         book.note(
             f"recall_level_metric/{measure}", lambda: m.recall_level_metric(positions, measure)
         )
-        for order, method in itertools.product(("fixed", "random"), ("auto", "enumerate")):
+        ways = {"auto": measure, "enumerate": lambda some: m.recall_level_metric(some, measure)}
+        for order, (method, way) in itertools.product(("fixed", "random"), ways.items()):
             book.note(
                 f"worst_case_searcher/{measure}/{order}/{method}",
-                lambda: m.worst_case_searcher(positions, measure, order=order, method=method),
+                lambda: m.worst_case_searcher(positions, way, order=order),
             )
 
 

@@ -15,6 +15,7 @@ from skfilterrank._base.checks import count_rows
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.judgments._document_vectors import Vectors
 from skfilterrank.judgments._selector import (
     QuerySelector,
     check_same_rows,
@@ -255,13 +256,14 @@ class MaxRepSelector(QuerySelector):
         return selected if self._judged is None else selected & ~self._judged
 
     def _prepare(self, X, y, index):
-        """Return vectors of the texts with the number of each row's vector, or an array."""
+        """Return distinct vectors of the documents."""
         if is_texts(X):
             contents = (str(text).encode("utf-8", "surrogatepass") for text in X)
             X = term_weights(X)
         else:
             X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
             contents = _contents(X)
+            X = Vectors(X, np.arange(X.shape[0]))
         self._keys = _random_keys(contents, self.seed_)
         is_auto = isinstance(self.threshold, str)
         self.threshold_ = self._usual_similarity(X, index) if is_auto else float(self.threshold)
@@ -276,8 +278,7 @@ class MaxRepSelector(QuerySelector):
             some = np.flatnonzero(asked[rows])
             if len(some) == 0:
                 continue
-            own = X[0][X[1][rows]] if isinstance(X, tuple) else X[rows]
-            nearest.append(nearest_similarity(own, some))
+            nearest.append(nearest_similarity(X.take(rows), some))
         nearest = np.concatenate(nearest)
         nearest = nearest[nearest > 0]
         if not len(nearest):
@@ -287,25 +288,16 @@ class MaxRepSelector(QuerySelector):
     def _query_rows(self, X, rows):
         """Return what `_rank_query` takes: the query's rows, and what is known of them."""
         judged = None if self._judged is None else self._judged[rows]
-        known = judged, self._keys[rows], self.threshold_
-        if isinstance(X, tuple):
-            vectors, numbers = X
-            return (vectors[numbers[rows]], numbers[rows]), *known
-        return X[rows], *known
+        return X.take(rows), X.numbers[rows], judged, self._keys[rows], self.threshold_
 
     def _rank_query(self, X, prior, random_state):
         """Rank by greedy facility location; judged documents come last."""
-        X, judged, keys, threshold = X
+        vectors, numbers, judged, keys, threshold = X
         # The first of documents with equal gains is chosen.
         first = np.lexsort((keys,) if prior is None else (keys, -prior))
         prior = None if prior is None else prior[first]
         judged = None if judged is None else judged[first]
-        if isinstance(X, tuple):
-            vectors, numbers = (each[first] for each in X)
-            order, gains = _rank_copies(vectors, numbers, prior, threshold, judged)
-        else:
-            similarity = similarity_join(X[first], threshold)
-            order, gains = facility_location(similarity, prior, chosen=judged)
+        order, gains = _rank_copies(vectors[first], numbers[first], prior, threshold, judged)
         if judged is not None:
             last = np.argsort(judged[order], kind="stable")
             order, gains = order[last], gains[last]
@@ -364,8 +356,8 @@ def _check_judged(judged, X):
     return mask
 
 
-def term_weights(texts) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return tf-idf vectors of distinct texts, and the number of each row's vector.
+def term_weights(texts) -> Vectors:
+    """Return tf-idf vectors of distinct texts.
 
     A text whose weights are all 0 gets a separate vector in every row.
     """
@@ -417,7 +409,7 @@ def _separate_empty(vectors, numbers):
     numbers[rows] = n_vectors + np.arange(len(rows))
     indptr = np.append(vectors.indptr, np.full(len(rows), vectors.indptr[-1]))
     shape = (n_vectors + len(rows), n_terms)
-    return sparse.csr_array((vectors.data, vectors.indices, indptr), shape=shape), numbers
+    return Vectors(sparse.csr_array((vectors.data, vectors.indices, indptr), shape=shape), numbers)
 
 
 # Largest number of bits of integer sums.
