@@ -464,16 +464,6 @@ class TestBadInput:
         with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
             CertifiedThreshold({"any_forbidden": 0.05}).fit(y=y, **given)
 
-    @pytest.mark.filterwarnings("ignore:only 3 of the rows are forbidden")
-    def test_second_scores_in_another_order(self):
-        scores = pd.Series(np.arange(20.0))
-        model = CertifiedThreshold({"any_forbidden": 0.5})
-        both = pd.DataFrame({"score": scores, "filter_score": -scores})
-        labels = np.where(np.arange(20) < 3, -1, 1)
-        model.fit(both, labels, groups=np.arange(20))
-        with pytest.raises(InputError, match="groups and scores have the same index in another"):
-            model.predict(both, groups=scores[::-1])
-
     @pytest.mark.parametrize("name", ["min_shown", "k"])
     def test_has_no_parameter_that_a_promise_cannot_cover(self, name):
         with pytest.raises(TypeError, match=name):

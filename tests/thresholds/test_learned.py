@@ -113,9 +113,8 @@ def test_hidden_rows_ties_and_short_lists():
 
 
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
-@pytest.mark.parametrize("seed", range(3))
-def test_ids_of_queries_and_the_order_of_rows_do_not_matter(seed):
-    rng = np.random.RandomState(seed)
+def test_lists_of_equal_content_may_have_any_ids_and_order():
+    rng = np.random.RandomState(0)
     groups = np.repeat(np.arange(16), rng.randint(1, 7, 16))
     scores, y = rng.randn(len(groups)), rng.randint(-1, 3, len(groups)).astype(float)
     # Some lists have equal content.

@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.utils import get_tags
@@ -16,7 +14,6 @@ from sklearn.utils.validation import validate_data
 
 import skfilterrank.thresholds
 from all_thresholds import MEASURE, PLAIN, THRESHOLDS
-from profiles import times
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
@@ -274,36 +271,6 @@ class TestRows:
         other = TunedThreshold().fit(few.bayes_scores, few.y, groups=rows)
         assert model.threshold_ == other.threshold_
         assert model.score(few.bayes_scores, few.y) == pytest.approx(model.best_score_)
-
-    def test_no_rows(self, fitted_once):
-        model = fitted_once("tuned")
-        for method in (model.predict, model.decision_function):
-            assert method(np.empty(0)).shape == (0,)
-        assert model.rank(np.empty(0), groups=np.empty(0)).shape == (0,)
-
-    @pytest.mark.slow
-    # Of "per_query", which takes longer, one order is tried in its own tests.
-    @pytest.mark.parametrize("name", [name for name in THRESHOLDS if name != "per_query"])
-    @times(1 / 4)  # each is fitted twice
-    @given(seed=st.integers(0, 10**6))
-    def test_order_of_rows_is_no_matter(self, name, seed):
-        rng = np.random.RandomState(seed)
-        groups, y = rng.randint(0, 8, 40), rng.choice([-1, 1, 2], 40)
-        scores = rng.permutation(40) / 40.0
-        order = rng.permutation(40)
-        model = clone(THRESHOLDS[name])
-        if name == "certified":
-            model.set_params(risks={"any_forbidden@2": 0.95}, confidence_level=0.3)
-        else:
-            model.set_params(max_shown=4)
-        one, two = (
-            clone(model).fit(scores[rows], y[rows], groups=groups[rows])
-            for rows in (np.arange(40), order)
-        )
-        np.testing.assert_array_equal(
-            one.predict(scores, groups=groups)[order],
-            two.predict(scores[order], groups=groups[order]),
-        )
 
 
 @pytest.mark.parametrize(
