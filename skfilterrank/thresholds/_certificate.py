@@ -263,7 +263,7 @@ class RiskCertificate(Result):
     @property
     def digest(self) -> str:
         """Twelve digits that are those of the card and of a saved file of the same certificate."""
-        return certificate_checksum(self)[:_N_DIGITS]
+        return states.checksum_of(states.as_json(certificate_to_json(self)))[:_N_DIGITS]
 
     @property
     def lower(self) -> float:
@@ -450,11 +450,6 @@ def certificate_to_json(certificate: RiskCertificate) -> dict:
         "is_chosen": certificate.is_chosen,
         "conditions": [each._asdict() for each in certificate.with_conditions(UNSEEN).conditions],
     }
-
-
-def certificate_checksum(certificate: RiskCertificate) -> str:
-    """Compute a checksum of a certificate, which is the same once it is saved and loaded."""
-    return states.checksum_of(states.as_json(certificate_to_json(certificate)))
 
 
 def rate_in_words(risk: str, k, among: str = "all") -> str:

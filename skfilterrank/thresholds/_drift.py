@@ -15,8 +15,8 @@ from skfilterrank.thresholds._judged_scores import effective_number, scored_size
 # A list size counts as different beyond the usual sizes times or divided by this factor.
 _SIZE_FACTOR = 1.5
 # Up to a tenth of ordinary lists have a different size. A warning needs more than `_FEW` of at
-# least `_ENOUGH` lists: 8 of 30 occur in less than 1 % of samples.
-_ORDINARY, _FEW, _ENOUGH = 0.1, 0.25, 30
+# least `ENOUGH` lists: 8 of 30 occur in less than 1 % of samples.
+_ORDINARY, _FEW, ENOUGH = 0.1, 0.25, 30
 # Share of ordinary batches whose share of shown documents may lie beyond its bounds.
 _ERROR = 0.01
 # Rows without query ids are one list, with a warning beyond the usual sizes times this factor.
@@ -97,7 +97,7 @@ class Calibration:
         if threshold is not None:
             above = above._replace(calibration=1.0 - float(np.interp(threshold, own, LEVELS)))
         text = None
-        if len(scores) and min(self.n_queries, effective_number(sizes)) >= _ENOUGH:
+        if len(scores) and min(self.n_queries, effective_number(sizes)) >= ENOUGH:
             median = median._replace(lower=float(own[1]), upper=float(own[9]))
             if usual > 0:
                 spread = spread._replace(lower=usual / _SPREAD_FACTOR, upper=usual * _SPREAD_FACTOR)
@@ -192,10 +192,6 @@ class ThresholdCheck(Result):
         )
 
     def _head(self):
-        return self.told()
-
-    def told(self) -> str:
-        """Say what differs from the calibration, and what cannot be compared."""
         told, facts = list(self.sentences), self.facts
         if not told:
             told.append(f"{self._summary().capitalize()}.")
@@ -204,7 +200,7 @@ class ThresholdCheck(Result):
         is_compared = facts["calibration"].notna() & facts["lower"].isna()
         if is_compared[["other_sizes", "median_score"]].any():
             told.append(
-                f"Here or in the calibration are fewer than {_ENOUGH} lists (or few hold most of "
+                f"Here or in the calibration are fewer than {ENOUGH} lists (or few hold most of "
                 "the documents), too few to judge sizes and scale."
             )
         return " ".join(told)
@@ -220,7 +216,7 @@ def _compared_sizes(model, sizes) -> list:
         return [Fact("other_sizes")]
     others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
     share = len(others) / len(sizes)
-    if len(sizes) < _ENOUGH:
+    if len(sizes) < ENOUGH:
         return [Fact("other_sizes", share, _ORDINARY)]
     fact = Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
     if not fact.warns:
@@ -258,7 +254,7 @@ def _compared_sizes(model, sizes) -> list:
 def differences(model, scores: np.ndarray, index: GroupIndex | None) -> list[str]:
     """Return sentences on sizes of lists and scale of scores that differ from those of the fit."""
     sizes = _sizes_of_lists(model, scores, index)
-    if len(sizes) < _ENOUGH:
+    if len(sizes) < ENOUGH:
         return []
     found = [] if index is None else _compared_sizes(model, sizes)[1:]
     if (calibration := vars(model).get("calibration_")) is not None:
@@ -294,8 +290,3 @@ def one_list(model, rows, n_rows: int) -> GroupIndex:
             DataWarning,
         )
     return GroupIndex.of_one(n_rows)
-
-
-def is_few(n_effective: float, n_queries: int) -> bool:
-    """Tell if weights leave few queries, and fewer than half of all."""
-    return n_effective < min(_ENOUGH, n_queries / 2)

@@ -384,7 +384,7 @@ def _inverse_span(gains, n_reached, n_listed, k):
 def _steps_of_draws(parsed, gains, chances, ranking, correlation):
     """Compute expected rises and falls by the measure's own values for drawn gains."""
     order, starts, sizes = ranking.order, ranking.starts, ranking.sizes
-    place, number = ranking.place, ranking.tie_number
+    place, number, measure = ranking.place, ranking.tie_number, parsed.measure
     n_listed = np.add.reduceat(ranking.scores > -np.inf, starts, dtype=np.intp)
     entry = number
     if _is_sum(parsed, gains):
@@ -395,7 +395,8 @@ def _steps_of_draws(parsed, gains, chances, ranking, correlation):
         if is_long.any():
             mean = np.where(is_long, np.diff(gains) @ chances[:, order], 0.0)
             order = order[np.lexsort((mean, number, np.repeat(np.arange(len(sizes)), sizes)))]
-    levels, n_draws = chances[:, order], N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
+    is_fast = measure.additive is not None or (parsed.k is None and measure.of_set is not None)
+    levels, n_draws = chances[:, order], N_DRAWS if is_fast else _N_DRAWS_BY_PREFIX
     start, rises, falls = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
     queries = np.flatnonzero(n_listed)
     # Number of lists per block, limited by the number of drawn rows.
@@ -432,12 +433,6 @@ def _steps_of_draws(parsed, gains, chances, ranking, correlation):
     by_row = np.empty((2, len(order)))
     by_row[:, order] = rises, falls
     return ExpectedSteps(ranking, start, *by_row)
-
-
-def _is_fast(parsed):
-    """Tell whether the measure computes all prefixes of most lists at once."""
-    measure = parsed.measure
-    return measure.additive is not None or (parsed.k is None and measure.of_set is not None)
 
 
 def _is_sum(parsed, gains):

@@ -38,10 +38,10 @@ from skfilterrank.thresholds._answers import (
 from skfilterrank.thresholds._comparability import comparability_of
 from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut, Keys
 from skfilterrank.thresholds._drift import (
+    ENOUGH,
     Calibration,
     ThresholdCheck,
     differences,
-    is_few,
     one_list,
 )
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
@@ -840,7 +840,7 @@ class Threshold(BaseThreshold):
 def _warn_if_few_weigh(judged):
     """Warn if weights, or clusters of unequal size, leave few effective queries or clusters."""
     weights = np.bincount(judged.clusters, judged.lists.weights)[distinct_numbers(judged.clusters)]
-    if not is_few(n_effective := effective_number(weights), len(weights)):
+    if (n_effective := effective_number(weights)) >= min(ENOUGH, len(weights) / 2):
         return
     cause = "clusters differ in size, which leaves"
     remedy = "Give smaller clusters, or judge queries of more of them."
