@@ -14,7 +14,6 @@ from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._counted import said_left_out
-from skfilterrank.thresholds._two_scores import rule_in_words
 
 
 class Condition(NamedTuple):
@@ -57,6 +56,11 @@ def by_machines(n_labels: int) -> Condition:
 
 # Facts that the page asks for.
 _ASKED = {"Dates": "not stated", "Segment": "not stated: all queries together"}
+_IN_WORDS = {
+    "harm": "Documents with a second score of {opposite:.6g} or less are shown",
+    "ratio": "Documents are shown whose expected gain is at least {level:.6g} times their "
+    "probability of harm",
+}
 # Number of digits of a digest.
 _N_DIGITS = 12
 _LEARN_THEN_TEST = (
@@ -438,6 +442,16 @@ def make_certificate(
     )
     rows = {str(name): column.to_numpy() for name, column in to_judge.items()}
     return RiskCertificate(risks, confidence_level, threshold, value, is_chosen, conditions, rows)
+
+
+def rule_in_words(rule: str | None, level: float) -> str:
+    """Say which documents are shown at a level of a rule, or of the score if there is no rule."""
+    if np.isposinf(level):
+        return "No document is shown"
+    if np.isneginf(level):
+        return "Every document with a score is shown"
+    text = "Documents with a score of {level:.6g} or more are shown"
+    return _IN_WORDS.get(rule or "", text).format(level=level, opposite=0.0 - level)
 
 
 def certificate_to_json(certificate: RiskCertificate) -> dict:

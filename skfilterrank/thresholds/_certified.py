@@ -17,8 +17,7 @@ from skfilterrank.thresholds._cuts import Caps
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._tuned import RuledThreshold
-from skfilterrank.thresholds._two_scores import ByRatio
+from skfilterrank.thresholds._two_scores import ByRatio, RuledThreshold
 
 
 class CertifiedThreshold(RuledThreshold):

@@ -15,19 +15,6 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import values_shown
 
 
-def _best_level(confidence, worth) -> float:
-    """Find the lowest confidence to answer; -inf if answering all is best, +inf if none."""
-    order = np.argsort(-confidence, kind="stable")
-    levels = confidence[order]
-    ends = np.flatnonzero(np.append(levels[1:] != levels[:-1], True)) + 1
-    best = last_of_highest(_sums(worth[order])[np.append(0, ends)])
-    if best == len(ends):
-        return -np.inf
-    finite = levels[levels > -np.inf]
-    below = levels[ends[best] - 1]
-    return midpoint(finite, below) if below > -np.inf else float(finite.min())
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCoverageCurve(Result):
     """A measure against the share of queries answered, the most confident first.
@@ -165,16 +152,20 @@ def risk_coverage_curve(
     all_values = (_sums(worth[order])[n_answered] + (values - worth).sum()) / len(values)
     with np.errstate(invalid="ignore"):
         answered_values = _sums(values[order])[n_answered] / n_answered
-    level = _best_level(sure, worth)
-    n_best = np.count_nonzero(sure >= level)
+    best = last_of_highest(_sums(worth[order])[n_answered])
+    level = -np.inf
+    if best < len(n_answered) - 1:
+        # The middle between the last confidence that is answered and the next lower one.
+        finite, below = levels[levels > -np.inf], levels[n_answered[best + 1] - 1]
+        level = midpoint(finite, below) if below > -np.inf else float(finite.min())
     return RiskCoverageCurve(
         shares=n_answered / len(values),
         confidences=np.append(np.inf, levels[is_last]),
         values=sign * all_values,
         answered_values=sign * answered_values,
-        best_share=float(n_best / len(values)),
+        best_share=float(n_answered[best] / len(values)),
         best_confidence=level,
-        best_value=float(sign * all_values[np.searchsorted(n_answered, n_best)]),
+        best_value=float(sign * all_values[best]),
         area=_area(values, sure),
         measure=parsed.text,
     )

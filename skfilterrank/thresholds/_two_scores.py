@@ -9,7 +9,7 @@ A rule has one parameter, the level. At +inf nothing is shown.
   score. No probabilities are needed. At -inf everything is shown.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, logit
@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank._base.checks import check_choice
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.states import array
 from skfilterrank._lists.entry_values import EntryValues
@@ -24,14 +25,10 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places, ties_worst_first
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._cuts import Cut, Keys
+from skfilterrank.thresholds._cuts import ByScore, Cut, Keys
 from skfilterrank.thresholds._judged_scores import N_FOLDS, JudgedScores
+from skfilterrank.thresholds._threshold import BaseThreshold
 
-_IN_WORDS = {
-    "harm": "Documents with a second score of {opposite:.6g} or less are shown",
-    "ratio": "Documents are shown whose expected gain is at least {level:.6g} times their "
-    "probability of harm",
-}
 # Largest number of bins for learning curves.
 _N_BINS = 2000
 # Relative rise that is added to flat parts of a curve.
@@ -44,16 +41,6 @@ _LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
 _MOST_REGRESSED = 100_000
 # Finite score that replaces a larger one.
 _HUGE = float(np.finfo(np.float64).max) / 4
-
-
-def rule_in_words(rule: str | None, level: float) -> str:
-    """Say which documents are shown at a level of a rule, or of the score if there is no rule."""
-    if np.isposinf(level):
-        return "No document is shown"
-    if np.isneginf(level):
-        return "Every document with a score is shown"
-    text = "Documents with a score of {level:.6g} or more are shown"
-    return _IN_WORDS.get(rule or "", text).format(level=level, opposite=0.0 - level)
 
 
 class RisingCurve(NamedTuple):
@@ -355,6 +342,28 @@ class ByRatio(ByHarm):
 
 
 RULES = {"ratio": ByRatio, "harm": ByHarm}
+
+
+class RuledThreshold(BaseThreshold):
+    """Base class of thresholds on one score, or on two by the parameter `rule`."""
+
+    rule: str | None
+
+    def _cut_of(self, n_more):
+        check_choice(self.rule, "rule", (*RULES, None))
+        return RULES[self.rule or "ratio"]() if n_more else ByScore()
+
+    def _most_more(self):
+        return 1
+
+    def fit_judged(self, judged: JudgedScores) -> Self:
+        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
+        if self.rule is not None and not judged.more.shape[1]:
+            raise InputError(
+                f"rule={self.rule!r} hides by a second score, but scores has one column. Give two "
+                "columns, or leave rule out."
+            )
+        return super().fit_judged(judged)
 
 
 def _of_worth(scores, worth, harm) -> Keys:
