@@ -360,7 +360,7 @@ def _out_of_fold(models, train, splits, bar, first_k):
 
     from skfilterrank._base.sklearn_compat import safe_indexing
     from skfilterrank.ranking import share_features
-    from skfilterrank.thresholds import AS_GOOD, STILL_UNJUDGED
+    from skfilterrank.thresholds import AS_GOOD, IN_EVERY_LIST, STILL_UNJUDGED
 
     scores: dict[str, dict] = {name: {} for name in models}
     for number, (rows, held_out) in enumerate(splits, 1):
@@ -378,7 +378,7 @@ def _out_of_fold(models, train, splits, bar, first_k):
             for name in models:
                 with warnings.catch_warnings():
                     # These are said of the models fitted on all rows.
-                    warnings.filterwarnings("ignore", f".*{AS_GOOD}", FitWarning)
+                    warnings.filterwarnings("ignore", f".*({AS_GOOD}|{IN_EVERY_LIST})", FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")
                 for answer, found in _predict(

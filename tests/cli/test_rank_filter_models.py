@@ -116,6 +116,25 @@ def test_the_best_of_fixed_thresholds_is_chosen_on_training_rows_alone():
     assert (only.best, only.cv_scores) == ("only", {})
 
 
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.SkfilterrankWarning")
+def test_a_warning_of_scores_names_the_model_and_its_option(run, tmp_path):
+    rng = np.random.default_rng(0)
+    queries = np.repeat(np.arange(120), 8)
+    label = rng.choice([-1, 1, 2], len(queries))
+    # The score of a document depends on its query far more than on its label.
+    x = label + rng.normal(scale=5, size=120)[queries] + rng.normal(scale=0.5, size=len(queries))
+    path, saved = tmp_path / "a.csv", tmp_path / "m.joblib"
+    pd.DataFrame({"qid": queries, "x": x, "label": label}).to_csv(path, index=False)
+    how = ["--learner", "linear", "--threshold", "expected", "--cv", "2", "--save", saved]
+    _, _, err = run("rank-filter", path, "--models", "mse", *how)
+    (told,) = [line for line in err.splitlines() if "in every list" in line]
+    assert told.startswith("skfilterrank: warning: mse: Scores do not compare between queries: ")
+    assert told.endswith(
+        "--threshold expected takes a score to mean the same in every list: compare its held-out "
+        "value with those of --threshold first_k and --threshold learned."
+    )
+
+
 def test_folds_do_not_warn_of_filters_that_do_not_pay():
     noise = rows(X=np.random.default_rng(0).normal(size=X.shape))
     for refit in (False, True):
