@@ -19,7 +19,6 @@ from skfilterrank._lists.additive import RowFacts
 from skfilterrank._lists.measure import Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.scoring import results_of
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import (
     average_precision_score,
@@ -188,7 +187,7 @@ def _sums(positions, form):
 
 def _checked_values(positions, function, name):
     """Apply a function to positions; raise if it does not return one finite number per ranking."""
-    values = results_of(function, positions, "measure")
+    values = np.asarray(function(positions))
     if values.shape != positions.shape[:1] or values.dtype.kind not in "fiub":
         raise InputError(
             f"measure must return one real number per ranking: {brief(name)} was given "

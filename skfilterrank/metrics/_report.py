@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,7 +35,6 @@ def rank_filter_report(
     gains: Gains = None,
     ties: str | ArrayLike = "average",
     unjudged: str = "zero",
-    ndcg_0_gains: Gains = None,
     baseline: str | Mapping[str, str] | None = None,
     rankings: Mapping[str, str] | None = None,
     confidence_level: float = 0.95,
@@ -61,9 +59,6 @@ def rank_filter_report(
         As in :func:`ndcg_f_score`.
     unjudged : {"zero", "drop"}, default="zero"
         As in :func:`ndcg_f_score`.
-    ndcg_0_gains : None, "exp2", dict or callable, default=None
-        Gains of the column of nDCG_0; None means those of `gains`. In Table 7 of [1]_ that column
-        has the labels 0, 1 and 2, also where nDCG_f does not.
     baseline : str, dict of str to str, or None, default=None
         System with which the other systems are compared, or a dict of some systems and the system
         that each is compared with; None leaves the comparison out.
@@ -100,11 +95,12 @@ def rank_filter_report(
 
     Notes
     -----
-    Table 7 of [1]_; ``false_reject_rate@k`` and the intervals of differences are additions. A page
-    of k places never shows the good documents behind the first k of a ranking, so that only those
-    before count as lost. A filtered system alone does not tell the order of what it hides, which is
-    why the ranking must be given. If a tie crosses place k, the mean numbers of good and of
-    filtered documents over the tied orders are divided.
+    Table 7 of [1]_, whose nDCG_0 has the labels 0, 1 and 2 for gains also where nDCG_f has others:
+    make that column by a second report. ``false_reject_rate@k`` and the intervals of differences
+    are additions. A page of k places never shows the good documents behind the first k of a
+    ranking, so that only those before count as lost. A filtered system alone does not tell the
+    order of what it hides, which is why the ranking must be given. If a tie crosses place k, the
+    mean numbers of good and of filtered documents over the tied orders are divided.
 
     P values are not corrected for the number of systems. The standard error of a weighted mean m of
     n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) / sum(w)``, the
@@ -151,10 +147,9 @@ def rank_filter_report(
         for each in (*(pairs or {}), *(pairs or {}).values()):
             _check_system(each, f"{name}:", y_scores)
     confidence_level = check_share(confidence_level, "confidence_level")
-    measuring = _Measuring(_measures(k), gains, ndcg_0_gains, ties, unjudged)
-    per_query = measuring.per_query(y_true, y_scores, groups)
+    how = {"groups": groups, "gains": gains, "ties": ties, "unjudged": unjudged}
+    per_query = _values_per_query(y_true, y_scores, _measures(k), **how)
     if rankings:
-        how = {"groups": groups, "gains": gains, "ties": ties, "unjudged": unjudged}
         _add_rejects(per_query, rankings, y_true, y_scores, k, **how)
     weights = None
     if query_weight is not None:
@@ -178,43 +173,19 @@ def _check_system(name, what, systems):
         )
 
 
-class _Measuring(NamedTuple):
-    """Measures for the report; the first is the main measure, the second nDCG_0."""
-
-    names: list[str]
-    gains: Gains
-    ndcg_0_gains: Gains
-    ties: str | ArrayLike
-    unjudged: str
-
-    def per_query(self, y_true, y_scores, groups) -> dict:
-        """Return ``{system: {measure: values}}``, one value per query; means skip NaN."""
-        found = {}
-        for system, y_score in y_scores.items():
-            try:
-                table = self._measure(y_true, y_score, groups, self.names, self.gains)
-                if self.ndcg_0_gains is not None:
-                    own = self._measure(y_true, y_score, groups, self.names[1:2], self.ndcg_0_gains)
-                    table[self.names[1]] = own
-            except ValueError as error:
-                error.add_note(f"The error concerns the scores of {brief(system)}.")
-                raise
-            # Queries without good documents have no rate of false rejection.
-            filled = table.fillna(dict.fromkeys(set(self.names) - {"false_reject_rate"}, 0.0))
-            found[system] = {name: filled[name].to_numpy() for name in self.names}
-        return found
-
-    def _measure(self, y_true, y_score, groups, names, gains):
-        return evaluate(
-            y_true,
-            y_score,
-            names,
-            groups=groups,
-            gains=gains,
-            ties=self.ties,
-            unjudged=self.unjudged,
-            undefined="drop",
-        ).per_query
+def _values_per_query(y_true, y_scores, names, **how) -> dict:
+    """Compute arrays of values by system and measure, NaN where no document can be rejected."""
+    found = {}
+    for system, y_score in y_scores.items():
+        try:
+            table = evaluate(y_true, y_score, names, undefined="drop", **how).per_query
+        except ValueError as error:
+            error.add_note(f"The error concerns the scores of {brief(system)}.")
+            raise
+        # Queries without good documents have no rate of false rejection.
+        filled = table.fillna(dict.fromkeys(set(names) - {"false_reject_rate"}, 0.0))
+        found[system] = {name: filled[name].to_numpy() for name in names}
+    return found
 
 
 def _add_rejects(per_query, rankings, y_true, y_scores, k, **how):

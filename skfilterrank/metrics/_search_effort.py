@@ -3,22 +3,16 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from skfilterrank._base.checks import check_share
+from skfilterrank._base.checks import check_share, one_of
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes, items_of
-from skfilterrank._lists.scoring import resolve_exposure
-
-
-def _check_exposure(exposure, name):
-    """Check that `exposure` is a known name or a callable, and return it."""
-    resolve_exposure(exposure)
-    return exposure
+from skfilterrank._lists.scoring import EXPOSURES
 
 
 def _n_found(block):
@@ -70,7 +64,7 @@ def _defined(block, values):
 def total_search_efficiency_sum(facts: Facts) -> Additive:
     """Return total search efficiency as a sum: exposure of the last relevant document."""
     n = collection_sizes(facts)
-    exposure = resolve_exposure(facts.option("exposure"), persistence=facts.option("persistence"))
+    exposure = partial(EXPOSURES[facts.option("exposure")], persistence=facts.option("persistence"))
 
     def worth(place, level, query):
         is_last = level == facts.m[query]
@@ -103,7 +97,7 @@ def recall_error_sum(facts: Facts) -> Additive:
 def _tse(
     block: ListBlock,
     *,
-    exposure: str | Callable = "ap",
+    exposure: str = "ap",
     persistence: float = 0.8,
     n_items: int | None = None,
 ):
@@ -116,10 +110,9 @@ def _tse(
 
     Parameters
     ----------
-    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
+    exposure : {"ap", "ndcg", "rbp"}, default="ap"
         Exposure of position i: ``1 / i``, ``1 / log2(i + 1)`` or
-        ``(1 - persistence) * persistence ** (i - 1)``. A callable takes an array of positions
-        from 1 (float64) and returns an array of that shape.
+        ``(1 - persistence) * persistence ** (i - 1)``, that of the measure with this name.
     persistence : float, default=0.8
         Probability of going on to the next position, in (0, 1), for ``exposure="rbp"``.
     n_items : int or None, default=None
@@ -161,11 +154,11 @@ def _tse(
     >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
     0.001
     """
-    exposure = resolve_exposure(exposure, persistence=persistence)
+    exposed = partial(EXPOSURES[exposure], persistence=persistence)
     last, is_complete = _last_positions(block, n_items)
     values = np.full(len(last), np.nan)
     some = last > 0
-    values[some] = exposure(last[some].astype(np.float64))
+    values[some] = exposed(last[some].astype(np.float64))
     if (tied := _open_ties(block, last, is_complete)) is not None and len(tied[0]):
         lists, length, relevant = tied
         # Column t holds the probability that the last of c relevant items is t places above the end
@@ -177,7 +170,7 @@ def _tse(
         probability[:, 1:] = np.maximum(ratio[:, :-1], 0.0)
         probability = np.cumprod(probability, axis=1)
         position = (last[lists] - length)[:, None] + np.maximum(place, 1)
-        values[lists] = (probability * exposure(position.astype(np.float64))).sum(axis=1)
+        values[lists] = (probability * exposed(position.astype(np.float64))).sum(axis=1)
     return values
 
 
@@ -188,7 +181,7 @@ total_search_efficiency_score = Measure(
     undefined="nothing is relevant",
     value_range=(0, 1),
     options={
-        "exposure": _check_exposure,
+        "exposure": one_of(*EXPOSURES),
         "persistence": check_share,
         "n_items": check_n_items,
     },

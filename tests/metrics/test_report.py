@@ -153,17 +153,3 @@ def test_good_documents_among_the_first_k_of_the_ranking_that_are_hidden():
     assert lost(4, ranking=[4, 3, NO, *ranking[3:]]) == pytest.approx((0 + 1) / 2)
     # All of a tie: 2 of its 4 are among the first 2, 3 / 2 of them good and 1 / 2 lost.
     assert lost(2, ranking=[1] * 4 + ranking[4:]) == pytest.approx(1 / 3)
-
-
-def test_gains_of_ndcg_0_alone(judged):
-    # The paper's Table 7 on reviews: forbidden -10, all others 1, and nDCG_0 of the labels.
-    y_true, scores, groups = judged
-    gains = {-1: -10, 0: 1, 1: 1, 2: 1}
-    params = {"groups": groups, "gains": gains}
-    report = rank_filter_report(y_true, scores, ndcg_0_gains={-1: -1, 0: 0, 1: 1, 2: 2}, **params)
-    plain = rank_filter_report(y_true, scores, **params)
-    labels = rank_filter_report(y_true, scores, groups=groups)
-    assert report["ndcg_0@3"].tolist() == labels["ndcg_0@3"].tolist()
-    others = report.columns.drop("ndcg_0@3")
-    assert report[others].equals(plain[others])
-    assert report["ndcg_0@3"].tolist() != plain["ndcg_0@3"].tolist()
