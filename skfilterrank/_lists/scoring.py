@@ -37,6 +37,42 @@ def first_places(depth: int) -> np.ndarray:
     return np.arange(1.0, depth + 1)
 
 
+def inverse_dcg_span(gains, n_reached, n_listed: np.ndarray, k: int | None) -> np.ndarray:
+    """Compute 1 / (I - W) of lists, from counts of their gains; 0 where no gain differs from 0.
+
+    I, the ideal DCG@k with a filter, is the sum over levels of the difference to the next lower
+    level, times the discounts of as many first places as documents reach the level. W, the worst
+    one, is the sum over negative gains, the lowest first.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_levels,)
+        Distinct gains, ascending.
+    n_reached : sequence of n_levels - 1 arrays of int
+        Number of documents that reach each level but the lowest.
+    n_listed : ndarray of int
+        Number of documents, of the last dimensions of these arrays.
+    k : int or None
+        Cut-off; None means none.
+
+    Returns
+    -------
+    ndarray of the shape of these arrays
+        The inverse of each list.
+    """
+    deepest = int(n_listed.max(initial=0))
+    discount = log_discount(first_places(deepest))
+    discount[deepest if k is None else k :] = 0.0
+    summed = np.append(0.0, np.cumsum(discount))
+    good, bad = np.maximum(gains, 0.0), np.minimum(gains, 0.0)
+    span = np.zeros(np.broadcast_shapes(n_listed.shape, *(each.shape for each in n_reached)))
+    span += (good[0] - bad[-1]) * summed[n_listed]
+    for level, reached in enumerate(n_reached, 1):
+        span += (good[level] - good[level - 1]) * summed[reached]
+        span += (bad[level] - bad[level - 1]) * summed[n_listed - reached]
+    return np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+
+
 # Parameter `query_weight`: weights by query id, or one weight per row.
 QueryWeight = Mapping | ArrayLike | None
 

@@ -11,6 +11,7 @@ from scipy.special import binom, expit, softmax
 
 from skfilterrank._base.checks import check_count, check_k, check_number, check_random_state
 from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.scoring import inverse_dcg_span
 from skfilterrank.exceptions import InputError
 
 # Distributions of Carmel et al. 2022, section 4.1.2. The last row of their Table 2 is "3+"
@@ -273,8 +274,8 @@ def _bayes_scores(posterior, sizes, shares, label_gains, query_effect, k):
         first = starts[sizes == size]
         if len(first) == 0:
             continue
-        span = _dcg_span(counts, gains, size if k is None else k)
-        inverse_span = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+        n_reached = np.cumsum(counts[:, ::-1], axis=1).T[-2::-1]
+        inverse_span = inverse_dcg_span(gains, n_reached, counts.sum(axis=1), k)
         prior = _urn_weight(counts, shares, query_effect)
         n_block = max(1, _BLOCK_STATES // comb(size + len(gains), len(gains)))
         for block in np.split(first, range(n_block, len(first), n_block)):
@@ -325,20 +326,6 @@ def _successors(counts):
     below = np.cumsum(counts[:, :-1], axis=1) + order - 1
     ranks = [binom(below + (order > j), order).sum(axis=1) for j in range(n_gains)]
     return np.rint(ranks).astype(np.int64)
-
-
-def _dcg_span(counts, gains, k):
-    """Compute I - W, ideal minus worst DCG@k, of a query for each count vector.
-
-    Column j of `counts` is the number of documents with gain ``gains[j]``; gains ascend.
-    """
-    n_documents = counts[0].sum()
-    discount = np.where(np.arange(n_documents) < k, 1 / np.log2(np.arange(n_documents) + 2), 0)
-    cumulated = np.concatenate([[0], np.cumsum(discount)])
-    up_to, down_to = np.cumsum(counts, axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
-    worst = (cumulated[up_to] - cumulated[up_to - counts]) @ np.minimum(gains, 0)
-    ideal = (cumulated[down_to] - cumulated[down_to - counts]) @ np.maximum(gains, 0)
-    return ideal - worst
 
 
 def _urn_weight(counts, shares, query_effect):

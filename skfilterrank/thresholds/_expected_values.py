@@ -13,6 +13,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.scoring import inverse_dcg_span
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import f_score, ndcg_f_score
 
@@ -348,7 +349,7 @@ def expected_worth(gains, chances, ranking, *, k, correlation=0.0) -> np.ndarray
         reached = [drawn < index.take(row, block, 0.0) for row in chances]
         n_listed = index.take(is_listed, block, False).sum(axis=-1)
         n_reached = [each.sum(axis=-1) for each in reached]
-        inverse = _inverse_span(gains, n_reached, n_listed, k)
+        inverse = inverse_dcg_span(gains, n_reached, n_listed[None], k)
         means = np.empty((len(n_listed), block.width, 2))
         means[:] = (parts[0] * inverse.mean(axis=0)[:, None])[:, None]
         for rise, each in zip(rises, reached):
@@ -356,26 +357,6 @@ def expected_worth(gains, chances, ranking, *, k, correlation=0.0) -> np.ndarray
         index.put(worth, block, means)
     worth[~is_listed] = 0.0
     return worth.T
-
-
-def _inverse_span(gains, n_reached, n_listed, k):
-    """Compute 1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
-
-    I is the sum over levels of the difference to the next lower level, times the discounts of as
-    many first places as documents reach the level. W is the sum over negative gains, the lowest
-    first.
-    """
-    deepest = int(n_listed.max(initial=0))
-    discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
-    discount[deepest if k is None else k :] = 0.0
-    summed = np.append(0.0, np.cumsum(discount))
-    good, bad = np.maximum(gains, 0.0), np.minimum(gains, 0.0)
-    span = np.zeros((N_DRAWS, len(n_listed)))
-    span += (good[0] - bad[-1]) * summed[n_listed]
-    for level, reached in enumerate(n_reached, 1):
-        span += (good[level] - good[level - 1]) * summed[reached]
-        span += (bad[level] - bad[level - 1]) * summed[n_listed - reached]
-    return np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
 
 
 # Any other measure: the mean over draws of all gains.
