@@ -87,6 +87,7 @@ def threshold(
 
 def chosen_measure(cutting):
     """Return the single measure for choosing a threshold, with the cut-off of --k."""
+    import skfilterrank.metrics  # noqa: F401  fills the measure table
     from skfilterrank._lists.measure_names import parse_measures
 
     measures = parse_measures(list(cutting.measure))

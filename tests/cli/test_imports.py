@@ -58,6 +58,18 @@ def test_without_a_report_nothing_is_drawn(run, files, monkeypatch):
     assert not [name for name in sys.modules if name.startswith("skfilterrank.cli._report")]
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["evaluate qrels one -m rr", "compare qrels one two -m rr", "threshold qrels one -m rr"],
+)
+def test_commands_know_the_measures_in_a_process_of_their_own(files, words):
+    done = subprocess.run(
+        [sys.executable, "-m", "skfilterrank", *words.split()], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "rr" in done.stdout
+
+
 @pytest.mark.nightly
 def test_compare_does_without_matplotlib_and_lightgbm(files):
     code = (
