@@ -104,7 +104,7 @@ def _rbp(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "bin
                 f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
                 "a fully relevant document, so map labels to gains up to 1, such as "
                 "{gains={0: 0, 1: 0.5, 2: 1}}.",
-                argument=f"gains={0: 0, 1: 0.5, 2: 1}",
+                argument="gains={0: 0, 1: 0.5, 2: 1}",
             )
         relevant = block.ranked(np.maximum(block.gains, 0.0), k)
     return relevant @ geometric(first_places(relevant.shape[1]), persistence)
