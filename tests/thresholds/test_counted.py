@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import any_forbidden_at_k, forbidden_at_k
 from skfilterrank.thresholds import (
@@ -207,3 +209,19 @@ def test_an_intact_filter_raises_no_alarm_where_people_judge_what_is_shown(share
     y, scores, groups = draw(rng, 20_000)
     true = any_forbidden_at_k(y, np.where(scores >= 1.2, scores, NO), groups=groups, k=3)
     assert np.mean(observed) == pytest.approx(true, rel=0.15)
+
+
+@pytest.mark.filterwarnings("ignore:.*are unjudged", "ignore:.* left out of")
+def test_documents_to_judge_have_the_ids_that_were_given():
+    _, y, groups, scores = make_rank_and_filter(120, random_state=0)
+    y = np.where(np.arange(len(y)) % 7 == 0, np.nan, y)
+    threshold = CertifiedThreshold({"any_forbidden@3": 0.7}, confidence_level=0.5)
+    given = {"risks": {"any_forbidden@3": 0.7}}
+    for make in (
+        lambda ids: clone(threshold).fit(scores, y, groups=ids).certificate_,
+        lambda ids: risk_certificate(y, scores, 0.3, groups=ids, **given),
+    ):
+        by_int, by_text = make(groups).to_judge, make(groups.astype(str)).to_judge
+        assert by_text["query"].tolist() == by_int["query"].astype(str).tolist()
+        assert by_text["query"].tolist() == groups[by_text["row"]].astype(str).tolist()
+        assert by_text["row"].tolist() == by_int["row"].tolist()

@@ -609,12 +609,18 @@ class TestClusters:
             monitor.update([1, 1], [1, 1], groups=[2, 3], clusters=["a", "c"])
         assert monitor.update([1], [1], groups=[3], clusters=["c"]).rates["n_queries"].item() == 3
 
-    def test_a_cluster_that_was_not_judged_may_come_again(self):
-        monitor = RiskMonitor({"any_forbidden": 0.2})
-        with pytest.warns(DataWarning, match="left out"):
-            monitor.update([1, np.nan], [1, 1], groups=[0, 1], clusters=["a", "b"])
-        again = monitor.update([1], [1], groups=[1], clusters=["b"])
-        assert again.rates["n_queries"].tolist() == [2]
+    @pytest.mark.filterwarnings("ignore:.* left out of")
+    @pytest.mark.parametrize("clusters", [["1", "2", "10"], ["01", "2", "010"], [1, 2, 10]])
+    def test_a_monitor_remembers_the_clusters_that_it_counted(self, clusters):
+        """A cluster without a judged document was not counted, and may come again."""
+        first, second, third = clusters
+        monitor = RiskMonitor({"any_forbidden": 0.5})
+        monitor.update([1, np.nan, 1], [0.9] * 3, groups=[1, 2, 3], clusters=clusters)
+        monitor.update([1], [0.9], groups=[4], clusters=[second])
+        for number, counted in ((5, first), (6, third)):
+            with pytest.raises(InputError, match=f"counted already: '{counted}'"):
+                monitor.update([1], [0.9], groups=[number], clusters=[counted])
+        assert monitor.status.rates["n_queries"].tolist() == [3]
 
     def test_queries_and_clusters_are_not_mixed(self):
         monitor = RiskMonitor({"any_forbidden": 0.2})

@@ -82,6 +82,22 @@ def test_weights_of_queries(data):
     assert one.best_score_ == pytest.approx(two.best_score_)
 
 
+def test_ids_of_clusters_and_of_weights_may_be_texts(data):
+    given, weights = (data.bayes_scores, data.y), np.random.default_rng(1).random(300)
+    texts = {str(each): weight for each, weight in enumerate(weights)}
+    users, cut = data.groups // 3, TunedThreshold("ndcg_f@3", max_shown=2)
+    by_number = {"clusters": users, "query_weight": dict(enumerate(weights))}
+    by_row = {"clusters": users.astype(str), "query_weight": weights[data.groups]}
+    found = clone(cut).fit(*given, groups=data.groups, **by_number)
+    for groups, other in (
+        (data.groups.astype(str), by_row | {"query_weight": texts}),
+        (data.groups, by_row),
+    ):
+        again = clone(cut).fit(*given, groups=groups, **other)
+        assert again.level_ == found.level_
+        assert again.held_out_.equals(found.held_out_)
+
+
 def test_nothing_good_is_told():
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)
     unsafe = np.where(y < 0, -1, 0)
