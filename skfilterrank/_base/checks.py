@@ -437,18 +437,9 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 
 
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
-    """Check scores as :func:`check_scores` does, and that float64 holds each exactly."""
+    """Check scores as :func:`check_scores` does, and that float64 tells whole numbers apart."""
     scores = check_scores(y_score, name=name)
-    is_whole = scores.dtype.kind in "iu" and len(scores)
-    if not is_whole or (scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER):
-        return scores
-    as_floats = scores.astype(np.float64)
-    if len(np.unique(as_floats)) < len(np.unique(scores)):
-        raise InputError(
-            f"{name} has whole numbers beyond 2**53, which float64 does not tell apart: divide "
-            "them."
-        )
-    return as_floats
+    return as_floats(scores, name) if scores.dtype.kind in "iu" else scores
 
 
 def as_list(values, name: str, what: str) -> list:
