@@ -359,8 +359,8 @@ default="average"
             raise InputError(
                 f"{{ties={brief(ties)}}} is not possible for {brief(self.name)}, which needs one "
                 f"order of the documents: choose one of {', '.join(map(repr, self.ties))} or "
-                "pass document ids.",
-                argument=f"ties={brief(ties)}",
+                "{pass document ids}.",
+                argument=(f"ties={brief(ties)}", "pass document ids"),
             )
 
     @property

@@ -74,8 +74,9 @@ def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLis
     if isinstance(ties, str) and ties in TIES and ties not in WHOLE_ORDERS:
         raise InputError(
             f"{{ties={brief(ties)}}} is not possible for positions, which need one order of the "
-            f"documents: choose one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids.",
-            argument=f"ties={brief(ties)}",
+            f"documents: choose one of {', '.join(map(repr, WHOLE_ORDERS))} or "
+            "{pass document ids}.",
+            argument=(f"ties={brief(ties)}", "pass document ids"),
         )
     return RankedLists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
 

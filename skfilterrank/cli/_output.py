@@ -344,6 +344,8 @@ _OPTION_OF = {
 _WRITTEN = {
     "groups": "the run",
     "held_out_": "held-out value",
+    "ndcg_f_score": "ndcg_f",
+    "pass document ids": "'docno'",
     "complete_qrels": "'skfilterrank complete'",
     "evaluate_runs": "'skfilterrank evaluate'",
     "score_systems": "'skfilterrank compare'",
@@ -351,7 +353,7 @@ _WRITTEN = {
     "draw_sample(..., unit='query')": "'skfilterrank select --strategy sample --unit query'",
     "skfilterrank.judgments.estimate": "judgments.estimate in Python",
     "read_qrels(qrels, unjudged_label=)": "--unjudged-label",
-    "skfilterrank.metrics.get_measure_names()": "the page 'measures' of the documentation",
+    "skfilterrank.metrics.get_measure_names()": "The page 'measures' of the documentation",
     "pass its function, measure=FUNCTION": "import its module by --plugin",
     "fit a CertifiedThreshold on them, and make a RiskMonitor of it": (
         "and make a threshold of them by 'skfilterrank threshold --risk'"

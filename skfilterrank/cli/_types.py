@@ -183,7 +183,7 @@ def page(text):
     import skfilterrank._files.pages  # noqa: F401, raises with the command to install it
 
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib.figure  # noqa: F401
     except ImportError:
         raise ArgumentTypeError(
             "drawing needs matplotlib. Install it: pip install 'skfilterrank[plot]'."

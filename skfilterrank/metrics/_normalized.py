@@ -224,9 +224,9 @@ def _ul_normalized(
     if block.has_forbidden:
         raise InputError(
             "ul_normalized needs gains from 0 up, and some gain is negative: a random ranking "
-            "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
-            "forbidden documents gain 0 with {gains=}.",
-            argument="gains=",
+            "may then score 0 or less, where its formulas divide by it. Use {ndcg_f_score}, or "
+            "give forbidden documents gain 0 with {gains=}.",
+            argument=("ndcg_f_score", "gains="),
         )
     if block.tie_rule == "average" and "average" not in inner.measure.ties:
         block = block.with_ties(inner.measure.ties[0])
