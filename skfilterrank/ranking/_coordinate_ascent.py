@@ -365,7 +365,7 @@ class _Ascent:
         self.values, self.of_held_out = [], [[] for _ in held_out]
 
     def sweeps(self, rng) -> Iterator[float]:
-        """Change the weights one by one; yield the measure of the training queries each sweep."""
+        """Yield the measure of the training queries after each sweep over all weights."""
         coef, threshold = self.best[0].copy(), self.best[1]
         scores, value = self._record(coef, threshold)
         coordinates = np.flatnonzero(self.spreads)

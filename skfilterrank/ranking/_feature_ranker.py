@@ -26,7 +26,7 @@ from skfilterrank.ranking._held_out_sets import (
     read_eval_set,
     warn_unless_stopped_by,
 )
-from skfilterrank.ranking._training_rows import count_unjudged
+from skfilterrank.ranking._training_rows import tell_unjudged
 
 
 class QueryRows(NamedTuple):
@@ -101,7 +101,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         note_documents(self, documents)
         rows = QueryRows(X, gains, queries)
         judged = ~np.isnan(gains)
-        self.n_unjudged_ = count_unjudged(judged)
+        self.n_unjudged_ = tell_unjudged(judged)
         rows = rows if judged.all() else rows.take(judged)
         if groups is not None and self.needs_groups:
             warn_without_pairs(self, rows.gains, rows.queries, self._lost_without_groups)

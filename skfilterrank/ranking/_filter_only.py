@@ -18,7 +18,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups
 from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
-from skfilterrank.ranking._training_rows import count_unjudged
+from skfilterrank.ranking._training_rows import tell_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -149,7 +149,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         # Labels that are lists are refused by the estimator itself.
         self.n_unjudged_ = int(np.count_nonzero(~judged)) if judged.ndim == 1 else 0
         if self.n_unjudged_ and not takes_unjudged(self.estimator):
-            count_unjudged(judged)
+            tell_unjudged(judged)
             (X,) = indexable(X)
             X, y, queries, fit_params = cut_rows(np.flatnonzero(judged), X, y, queries, fit_params)
         self.estimator_ = fit_clone(self.estimator, X, y, queries, fit_params)

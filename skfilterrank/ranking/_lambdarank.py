@@ -629,7 +629,7 @@ _OWN = {
     "measure": "metric",
     "loss": "objective",
 }
-# What LightGBM reads only from its command line, its data files, a network or calls of `predict`.
+# Parameters that LightGBM reads from its command line, data files, a network or `predict` alone.
 NOT_TRAINING = """
 config task data valid input_model output_model snapshot_freq saved_feature_importance_type
 metric_freq is_provide_training_metric output_result convert_model convert_model_language
@@ -640,7 +640,7 @@ start_iteration_predict num_iteration_predict predict_raw_score predict_leaf_ind
 predict_contrib predict_disable_shape_check
 pred_early_stop pred_early_stop_freq pred_early_stop_margin
 """
-# The objective of this package does not read these either.
+# The objective of this package reads no parameters of LightGBM's own.
 _UNUSED = f"{NOT_TRAINING} sigmoid lambdarank_norm lambdarank_position_bias_regularization"
 
 

@@ -150,8 +150,7 @@ def prepare_rows(
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
     _refuse_rankers_in_ensembles(estimator)
     judged = ~np.isnan(row_gains)
-    n_judged = int(np.count_nonzero(judged))
-    tell_unjudged(n_rows - n_judged, n_rows, taught)
+    n_judged = n_rows - tell_unjudged(judged, taught)
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
     known_gains = row_gains[judged]
@@ -358,16 +357,12 @@ class TargetEncoder:
         return grades
 
 
-def count_unjudged(judged) -> int:
-    """Count rows without a label, with a warning; raise if no row has a label."""
-    return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
+def tell_unjudged(judged, taught: tuple[str, str] | None = None) -> int:
+    """Count rows without a label, with a warning; raise if no row has one.
 
-
-def tell_unjudged(n_unjudged: int, n_rows: int, taught: tuple[str, str] | None = None) -> int:
-    """Return the number of rows without a label, with a warning; raise if no row has one.
-
-    If rows have several labels, `taught` holds the name of this label and the name of its model.
+    `taught` names one of several labels, and the argument of the model that learns it.
     """
+    n_rows, n_unjudged = len(judged), len(judged) - int(np.count_nonzero(judged))
     label, model = taught or ("label", None)
     if n_unjudged == n_rows:
         row = "row" if model is None else label

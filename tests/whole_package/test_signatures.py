@@ -71,6 +71,8 @@ BY_PLACE = {
     *("documents", "topics", "machine_qrels"),
     # As LangChain and Haystack call it.
     *("callbacks", "top_k"),
+    # As scikit-learn calls it.
+    "deep",
     # What is made a measure, as decorators are called with it.
     "function",
 }
