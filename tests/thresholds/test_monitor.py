@@ -403,27 +403,10 @@ class TestFiles:
         one.save(path)
         other.save(tmp_path / "other.json")
 
-    def test_a_changed_file_is_told(self, tmp_path):
+    def test_foreign_files(self, tmp_path):
         path = tmp_path / "monitor.json"
-        self.monitor().save(path)
-        path.write_text(path.read_text().replace('"max_risk": 0.1', '"max_risk": 0.2'))
-        with pytest.raises(FileFormatError, match=r"monitor.json: .* was changed after"):
-            RiskMonitor.load(path)
-
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            ("{", "not JSON"),
-            ("[]", "expected 'skfilterrank monitor 7'"),
-            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 7'"),
-            ('{"format": "other"}', "its format is 'other'"),
-            ("", "not JSON"),
-        ],
-    )
-    def test_foreign_files(self, tmp_path, content, message):
-        path = tmp_path / "monitor.json"
-        path.write_text(content)
-        with pytest.raises(FileFormatError, match=message):
+        path.write_text('{"format": "skfilterrank monitor 9"}')
+        with pytest.raises(FileFormatError, match="expected 'skfilterrank monitor 7'"):
             RiskMonitor.load(path)
 
     def test_functions_cannot_be_saved(self, tmp_path):
