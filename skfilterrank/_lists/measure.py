@@ -98,6 +98,8 @@ class Measure:
     as_risk : str
         What a certificate calls the mean, with "{queries}" and "{top}" for the queries that count
         and the places that do; the name by default.
+    as_limit : str
+        For a measure that is no risk, a sentence on the risk that keeps it above a number.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
@@ -144,6 +146,7 @@ class Measure:
     about: str = "good"
     preference: str = ""
     as_risk: str = ""
+    as_limit: str = ""
     order_matters: str = "always"
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()

@@ -103,6 +103,8 @@ def _precision(block: ListBlock, k):
 precision_at_k_score = Measure(
     "precision",
     _precision,
+    as_limit=" For a precision of at least 0.8 among what is shown, give 'forbidden' at most 0.2 "
+    "with {among='answered'}, and gains below 0 to all labels that are not good.",
     intervals_cover=lambda k: k is not None,
     aliases=("P", "P_@", "set_P"),
     additive=precision_sum,
@@ -167,6 +169,7 @@ def _recall(block: ListBlock, k):
 recall_at_k_score = Measure(
     "recall",
     _recall,
+    as_limit=" For a recall of at least 0.8, give 'false_reject_rate' at most 0.2.",
     aliases=("R", "recall_@", "set_recall", "context_recall"),
     additive=recall_sum,
     order_matters="with k",

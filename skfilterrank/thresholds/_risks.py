@@ -319,13 +319,6 @@ def kind_of_bound(steps: Steps):
     return BinomialBound if steps.is_binary else BettingBound
 
 
-_INSTEAD = {
-    "precision": " For a precision of at least 0.8 among what is shown, give 'forbidden' at most "
-    "0.2 with {among='answered'}, and gains below 0 to all labels that are not good.",
-    "recall": " For a recall of at least 0.8, give 'false_reject_rate' at most 0.2.",
-}
-
-
 def _parse(rate) -> ParsedMeasure:
     """Parse the name of a measure that can be a risk."""
     rates = [name for name, measure in MEASURES.items() if _is_rate(measure)]
@@ -337,7 +330,7 @@ def _parse(rate) -> ParsedMeasure:
             raise InputError(f"{{risks}} names {brief(rate)}: {error}", argument="risks") from error
         parsed = None
     if parsed is None or not _is_rate(parsed.measure):
-        instead = _INSTEAD.get(str(rate).partition("@")[0], "")
+        instead = "" if parsed is None else parsed.measure.as_limit
         names = ", ".join(map(repr, rates))
         raise InputError(
             f"{{risks}} must name {names}, or a measure that register_measure made with "

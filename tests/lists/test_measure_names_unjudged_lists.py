@@ -37,7 +37,15 @@ def said(function):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "measure", ["ndcg_f@3", "ndcg_min@3", "any_forbidden@3", "forbidden@3", "ndcg_f(rel=1)@3"]
+    "measure",
+    [
+        "ndcg_f@3",
+        "ndcg_min@3",
+        "any_forbidden@3",
+        "forbidden@3",
+        "ndcg_f(rel=1)@3",
+        "harmful_compatibility@3",
+    ],
 )
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_one_warning_names_the_runs_and_their_shares(measure, n_jobs):
