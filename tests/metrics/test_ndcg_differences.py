@@ -125,7 +125,7 @@ RECORDED = {
         "fractions": (0.43537111, 0.625417993),
         "large labels": (0.649959471, 0.649959471),
         "larger labels": (0.64937629, 0.64937629),
-        "long": (0.128950936, 0.5715419),
+        "long": (0.462284269, 0.799718648),
     },
     "BEIR": {
         "grades": (0.45317, 0.65973),
@@ -140,7 +140,7 @@ RECORDED = {
         "fractions": (None, None),
         "large labels": (0.64996, 0.64996),
         "larger labels": (0.64938, 0.64938),
-        "long": (0.20438, 0.59661),
+        "long": (0.53772, 0.80411),
     },
 }
 # Where a tool gives a number that no rule explains: CatBoost has no unjudged documents, and the

@@ -18,7 +18,7 @@ TEXTS = {
     "fractions": "1 a .5 3;1 b 1.5 2;1 c 2.7 1;2 d .9 2;2 e 1 1",
     "large labels": "1 a 1 3;1 b 31 2;1 c 0 1",
     "larger labels": "1 a 1 3;1 b 32 2;1 c 0 1",
-    "long": ";".join(f"1 d{i} {i % 4 * (i % 7 < 3)} {40 - i // 2}" for i in range(40)),
+    "long": ";".join(f"1 d{i} {(i + 1) % 4} {40 - i // 2}" for i in range(40)),
 }
 
 
