@@ -7,7 +7,7 @@ const ndcgDifferences = {
     const number = (cell) => (/^-inf(inity)?$/i.test(cell) ? -Infinity : /^nan$/i.test(cell) ? NaN : cell && Number(cell));
     const isNumber = (cell) => !isNaN(number(cell)) || /^nan$/i.test(cell);
     const lines = text.split(/\r?\n/).map((line) => line.trim());
-    const queries = new Map();
+    const [queries, names] = [new Map(), new Set()];
     let first = true;
     lines.forEach((line, index) => {
       if (!line) return;
@@ -21,9 +21,10 @@ const ndcgDifferences = {
         throw new Error(`Line ${index + 1}: expected "query, document, label, score" with two numbers, got "${line}".`);
       }
       if (!queries.has(query)) queries.set(query, []);
-      if (queries.get(query).some((other) => other.docno === docno)) {
+      if (names.has(`${query}\t${docno}`)) {
         throw new Error(`Line ${index + 1}: document "${docno}" is twice in query "${query}". Keep one row of each document.`);
       }
+      names.add(`${query}\t${docno}`);
       queries.get(query).push(row);
     });
     if (!queries.size) throw new Error("There are no rows. Paste lines such as \"query 1, doc 7, 2, 0.93\", one for each document.");
@@ -63,11 +64,16 @@ const ndcgDifferences = {
       const tie = rules.ties ?? "average";
       const list = documents.filter((row) => rules.hidden_documents || ndcgDifferences.isShown(row));
       list.sort((a, b) => (a.score === b.score ? ndcgDifferences.ties[tie](a, b) : b.score - a.score));
-      const gains = list.map((row) => {
-        if (tie !== "average") return row.gain;
-        const tied = list.filter((other) => other.score === row.score);
-        return tied.reduce((sum, other) => sum + other.gain, 0) / tied.length;
-      });
+      const tied = new Map();
+      if (tie === "average") {
+        list.forEach(({ score, gain }) => {
+          if (!tied.has(score)) tied.set(score, []);
+          tied.get(score).push(gain);
+        });
+      }
+      const mean = (some) => some.reduce((sum, gain) => sum + gain, 0) / some.length;
+      const means = new Map([...tied].map(([score, some]) => [score, mean(some)]));
+      const gains = list.map(({ score, gain }) => means.get(score) ?? gain);
       const pool = documents.filter((row) => row.isJudged).map((row) => row.gain).sort((a, b) => b - a);
       const ideal = dcg(pool, rules.ideal ? Infinity : depth);
       return ideal > 0 ? dcg(gains, depth) / ideal : rules.nothing_relevant ?? 0;
