@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import NamedTuple
 
@@ -48,8 +48,6 @@ class RankedPool:
         sorted by run, query and place. Documents outside the pool take a place, but have no entry.
     lengths : ndarray of shape (n_runs, n_queries), int
         Number of documents of each list, inside and outside the pool.
-    missing_queries : dict of str to tuple of str
-        For each run that lacks queries of the pool, these queries; their lists count as empty.
     """
 
     index: pd.MultiIndex
@@ -59,7 +57,6 @@ class RankedPool:
     row: np.ndarray
     place: np.ndarray
     lengths: np.ndarray
-    missing_queries: dict = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def read(cls, machine_qrels, runs, *, pool=None) -> RankedPool:
@@ -105,8 +102,7 @@ class RankedPool:
                     "pool: bring queries and documents to one form first.",
                     argument="machine_qrels",
                 )
-        *places, missing = _places(runs, index)
-        return cls(index, machine, *places, missing_queries=missing)
+        return cls(index, machine, *_places(runs, index))
 
     def __len__(self):
         return len(self.index)
@@ -166,24 +162,6 @@ class RankedPool:
         """
         return {name: _gains_of(labels, gains) for name, labels in self.machine.items()}
 
-    def outside(self, k: int) -> pd.DataFrame:
-        """Count documents outside the pool among the first k of each list; they have gain 0.
-
-        Parameters
-        ----------
-        k : int
-            Number of first documents of each list.
-
-        Returns
-        -------
-        DataFrame of shape (n_runs, 2)
-            Index "run"; columns "n_outside" and "n_shown".
-        """
-        n_shown = np.minimum(self.lengths, k).sum(axis=1)
-        n_inside = np.bincount(self.run[self.place <= k], minlength=len(self.runs))
-        index = pd.Index(self.runs, name="run")
-        return pd.DataFrame({"n_outside": n_shown - n_inside, "n_shown": n_shown}, index)
-
     def rows_of(self, index, what) -> np.ndarray:
         """Return rows of some documents, all of which must be in the pool."""
         rows = self.index.get_indexer(index)
@@ -230,18 +208,17 @@ def ranked_pool(machine_qrels, runs, pool=None) -> RankedPool:
 def warn_of_outside(pool: RankedPool, parsed) -> None:
     """Warn if runs return documents outside the pool above the measures' cut-offs."""
     k = max(each.k or _FIRST_PAGE for each in parsed.values())
-    counts = pool.outside(k)
-    counts = counts[counts["n_outside"] > 0].sort_values(
-        "n_outside", ascending=False, kind="stable"
-    )
-    if counts.empty:
+    n_shown = np.minimum(pool.lengths, k).sum(axis=1)
+    n_outside = n_shown - np.bincount(pool.run[pool.place <= k], minlength=len(pool.runs))
+    most = np.argsort(-n_outside, kind="stable")[: np.count_nonzero(n_outside)]
+    if not len(most):
         return
     shown = [
-        f"{row.n_outside:,} of {row.n_shown:,} of {brief(row.Index)}"
-        for row in counts.head(_SHOWN).itertuples()
+        f"{n_outside[run]:,} of {n_shown[run]:,} of {brief(pool.runs[run])}"
+        for run in most[:_SHOWN].tolist()
     ]
-    shown += ["..."] * (len(counts) > _SHOWN)
-    whose = counted(len(counts), "run")
+    shown += ["..."] * (len(most) > _SHOWN)
+    whose = counted(len(most), "run")
     warn_user(
         f"documents in the first {k} of {whose} are outside the pool ({', '.join(shown)}): they "
         "count as gain 0, whatever their true label. Pass machine labels of them{, or a "
@@ -355,11 +332,11 @@ class _Rows(QrelsIndex):
 
 
 def _places(runs, index):
-    """Return run names; run, pool row and place of entries; list lengths; missing queries."""
+    """Return run names; run, pool row and place of entries; list lengths."""
     frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
     # Row numbers are passed as labels, to find each document's row.
     rows_of = _Rows(frame)
-    names, entries, lengths, missing = [], [], [], {}
+    names, entries, lengths = [], [], []
     for number, (name, run) in enumerate(named_runs(runs).items()):
         with errors_of(name, run, run):
             aligned = rows_of.align(run)
@@ -369,14 +346,12 @@ def _places(runs, index):
         places = np.arange(1, len(aligned.y_true) + 1)
         places -= np.repeat(aligned.index.starts, aligned.index.sizes)
         names.append(str(name))
-        if aligned.missing_queries:
-            missing[str(name)] = aligned.missing_queries
         row = aligned.y_true[retrieved].astype(np.int64)
         entries.append((np.full(len(row), number), row, places[retrieved]))
     if len(set(names)) < len(names):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
     columns = (np.concatenate(column) for column in zip(*entries))
-    return tuple(names), *columns, np.stack(lengths), missing
+    return tuple(names), *columns, np.stack(lengths)
 
 
 class Folding(NamedTuple):

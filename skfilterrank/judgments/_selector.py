@@ -364,16 +364,14 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
     if prior is None:
         return None
     values = check_numbers(prior, "prior", n_rows=n_rows).astype(np.float64, copy=False)
-    for bad, what, advice in (
-        (np.isnan(values), "NaN", "give documents without a known prior the prior 0"),
-        (values < 0, "negative", "a prior is a probability of relevance up to a factor"),
-        (np.isinf(values), "infinite", "give such documents a large, but finite prior"),
-    ):
-        if bad.any():
-            raise InputError(
-                f"prior must be finite and at least 0, but it is {what} at "
-                f"{np.count_nonzero(bad)} row(s), the first is row {bad.argmax()}: {advice}."
-            )
+    bad = ~(values >= 0) | np.isinf(values)
+    if bad.any():
+        raise InputError(
+            "prior must be finite and at least 0, but is "
+            f"{values[bad][0]:g} in row {bad.argmax()}, and bad in {np.count_nonzero(bad)} "
+            "row(s): a prior is a probability of relevance up to a factor. Give documents without "
+            "a known one the prior 0."
+        )
     return values
 
 

@@ -422,9 +422,6 @@ class DiscriminativePower(Result):
     n_pairs: int
     n_significant: int
     share: float
-    p_values: np.ndarray
-    largest_not_significant: float
-    difference_required: float
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pair, with the smallest p value first.
@@ -450,14 +447,10 @@ class DiscriminativePower(Result):
 
     def _head(self):
         comparison = self.comparison
-        if np.isnan(self.difference_required):
-            required = "No difference is reliably significant."
-        else:
-            required = f"Differences of {self.difference_required:.4f} and more are significant."
         return (
             f"{comparison.scores.measure} tells {self.n_significant:,} of "
             f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; "
-            f"{comparison.test_text()}, alpha = {comparison.alpha:g}).\n{required}"
+            f"{comparison.test_text()}, alpha = {comparison.alpha:g})"
         )
 
 
@@ -495,16 +488,6 @@ def discriminative_power(
             Number of pairs whose adjusted p value is at most `alpha`.
         share : float
             ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
-        p_values : ndarray of shape (n_pairs,), dtype float64
-            Adjusted p values, the smallest first. A plot of them against their rank is the curve of
-            achieved significance levels (ASL); a curve closer to the origin means a more
-            discriminative measure.
-        largest_not_significant : float
-            Largest absolute difference of two means that is not significant, in the unit of the
-            measure; NaN if all are significant.
-        difference_required : float
-            Smallest absolute difference of two means for which this and all greater differences are
-            significant, in the unit of the measure; NaN if there is none.
 
     Raises
     ------
@@ -519,10 +502,8 @@ def discriminative_power(
     Notes
     -----
     Pairs of systems with equal values for every query have p value 1 and are counted like other
-    pairs. Sakai's curves use p values without a correction, as with ``correction=None``. Sakai's
-    "estimated difference required" comes from the bootstrap distributions of all pairs.
-    `difference_required` comes from the observed differences and their significance, so it works
-    for any test.
+    pairs. Sakai's curves of achieved significance levels are the sorted p values without a
+    correction, as with ``correction=None``.
 
     References
     ----------
@@ -536,22 +517,12 @@ def discriminative_power(
     >>> power = discriminative_power(values)
     >>> power.n_significant, power.n_pairs
     (2, 3)
-    >>> power.largest_not_significant < power.difference_required
-    True
     """
     comparison = compare_systems(scores, measure=measure, **params)
     significant = comparison.significant()
-    size = np.abs(comparison.difference)
-    missed = size[~significant].max(initial=0.0)
-    # A difference that exceeds the largest insignificant difference only by a rounding error does
-    # not count as greater.
-    reliable = size[significant & (size > missed + mean_tolerance(size))]
     return DiscriminativePower(
         comparison=comparison,
-        n_pairs=len(size),
+        n_pairs=len(significant),
         n_significant=int(np.count_nonzero(significant)),
         share=float(np.mean(significant)),
-        p_values=np.sort(comparison.p_adjusted),
-        largest_not_significant=float("nan") if significant.all() else float(missed),
-        difference_required=float(reliable.min()) if len(reliable) else float("nan"),
     )

@@ -329,7 +329,7 @@ def test_bad_input(params, X, message):
 
 
 def test_bad_prior():
-    with pytest.raises(ValueError, match=r"prior must be finite and at least 0.*negative.*row 1"):
+    with pytest.raises(ValueError, match="prior must be finite and at least 0, but is -1 in row 1"):
         MaxRepSelector().fit(np.eye(2), groups=[1, 1], prior=[1, -1])
 
 

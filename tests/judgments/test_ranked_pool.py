@@ -85,12 +85,6 @@ def test_a_machine_that_is_never_wrong_is_told(world):
         estimate(sample, runs, "dcg@40", machine_qrels=people)
 
 
-def test_queries_that_runs_lack_are_told(world):
-    runs, _, machine, _ = world
-    pool = RankedPool.read(machine, runs | {"b": runs["b"][runs["b"]["qid"] == "1"]})
-    assert pool.missing_queries == {"b": ("2",)}
-
-
 @pytest.fixture(scope="module")
 def data():
     return collection(n_queries=6)
