@@ -149,8 +149,7 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     if callable(text):
         raise InputError(
             f"{brief(text)} is not a measure: pass a name, such as 'ndcg_f@10', or register a "
-            "function of your own with the decorator "
-            "skfilterrank.metrics.register_measure('its_name')."
+            "function of your own: skfilterrank.metrics.register_measure('its_name', function)."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
     entry_and_cut = parts and find_entered(parts["name"])
