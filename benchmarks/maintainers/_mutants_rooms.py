@@ -4,13 +4,14 @@ from _mutants_changes import ROOT
 
 PACKAGE, TESTS = ROOT / "skfilterrank", ROOT / "tests"
 # Rooms that are no public folder of the package. All other files belong to `lists`.
-FILES = {"files": ("_files",), "estimators": ("_estimators",)}
+FILES = {"base": ("_base",), "files": ("_files",), "estimators": ("_estimators",)}
 # Folders of tests, for rooms that need others than the one of their name.
 TESTED_IN = {
     "metrics": ("metrics", "conformance"),
     "thresholds": ("thresholds", "ranking"),
     "files": ("files", "io"),
     "estimators": ("estimators", "ranking"),
+    "base": ("base", "lists", "whole_package"),
     "lists": ("lists", "metrics", "whole_package"),
 }
 
