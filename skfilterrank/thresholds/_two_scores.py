@@ -239,11 +239,7 @@ class ByHarm(Cut):
 
     def check_columns(self, more, names):
         """Return the second scores; raise if they are missing or not finite."""
-        if not more.shape[1]:
-            raise InputError(
-                f"scores has one column, but rule={self.rule!r} hides by a second score. Give two "
-                "columns, as in fit."
-            )
+        more = super().check_columns(more, names)
         check_finite(more[:, 0])
         return more
 

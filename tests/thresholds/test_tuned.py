@@ -416,7 +416,7 @@ def test_fit_and_predict_take_the_same_scores(rows):
     ):
         TunedThreshold(rule="ratio").fit(scores, y, g)
     two = TunedThreshold().fit(np.column_stack([scores, hide]), y, g)
-    with pytest.raises(ValueError, match="scores has one column, but rule='ratio'"):
+    with pytest.raises(ValueError, match=r"scores has 1 column, .* fitted on 2"):
         two.predict(scores, g)
     one = TunedThreshold().fit(scores, y, g)
     with pytest.raises(ValueError, match="was fitted on 1"):

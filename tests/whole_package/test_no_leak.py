@@ -271,7 +271,7 @@ def test_the_error_of_what_a_filter_gains_is_that_of_queries(n_times):
     gained = with_filter - plain
     error = np.sqrt(((gained - gained.mean()) ** 2).sum() / 4 / 5)
     (text,) = [str(each.message) for each in caught if each.category is FitWarning]
-    assert f"score {with_filter.mean():.4f} with it and " in text
+    assert f"and {with_filter.mean():.4f} with the threshold" in text
     assert model.held_out_.loc["everything"].tolist() == pytest.approx(
         [plain.mean(), gained.mean(), error, *stats.ttest_1samp(gained, 0).confidence_interval()]
     )
