@@ -109,6 +109,9 @@ class Measure:
         cut-off otherwise than "@k", "@" stands for the number, as in "P_@".
     option_aliases : mapping of str to str
         Names of options for other names of these options.
+    cut_option : str
+        For a measure without a cut-off, the option that a number behind "@" sets, as the recall of
+        "IPrec@0.5".
     presets : mapping of str to mapping
         Options that an alias sets, by alias.
     with_forbidden : str
@@ -151,6 +154,7 @@ class Measure:
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()
     option_aliases: Mapping[str, str] = field(default_factory=dict)
+    cut_option: str = ""
     presets: Mapping[str, Mapping] = field(default_factory=dict)
     with_forbidden: str = ""
     without_k: str = ""

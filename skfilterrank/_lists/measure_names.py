@@ -30,6 +30,19 @@ SEVERAL = {
         *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     )
 }
+# Measures of other tools, without "-" and "_", and who has them.
+_BY_SUBTOPIC = "needs judgments of subtopics: ir_measures has it, by its provider pyndeval"
+_BY_CWL = "is a measure of ir_measures, by its provider cwl_eval"
+_OLD = "is a measure of trec_eval alone (trec_eval -m all_trec)"
+_ELSEWHERE = {
+    **dict.fromkeys(("alphandcg", "alphadcg", "erria", "nerria", "apia", "mapia"), _BY_SUBTOPIC),
+    **dict.fromkeys(("pia", "strec", "strecall", "nrbp", "nnrbp"), _BY_SUBTOPIC),
+    **dict.fromkeys(("inst", "insq", "bpm", "sdcg", "nerr"), _BY_CWL),
+    **dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11"), _BY_CWL),
+    **dict.fromkeys(("g", "bing", "ndcgrel", "rndcg"), _OLD),
+    "gmbpref": f"{_OLD}: the geometric mean of bpref, at least 0.00001",
+    "utility": f"{_OLD}: 2 * num_rel_ret - num_ret",
+}
 # trec_eval writes P_5, and also P.5.
 _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
 
@@ -174,6 +187,11 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             entry = entry.with_reading(reading)
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
+    if entry.cut_option and parts["depth"] is not None:
+        if entry.cut_option in options:
+            raise InputError(f"{brief(text)} gives {entry.cut_option} twice: give it once.")
+        of_cut, _ = _parse_options(entry, f"{entry.cut_option}={parts['depth']}", text)
+        return ParsedMeasure(entry, None, {**options, **of_cut})
     depth = parts["depth"] if cut is None else cut
     if depth is None:
         return ParsedMeasure(entry, None, options)
@@ -241,6 +259,8 @@ def _not_a_measure(text):
     """Return a sentence about an unknown name, with similar names."""
     known, near = spellings(), {}
     name = re.split("[(@]", str(text))[0].lower()
+    if who := _ELSEWHERE.get(re.sub("[-_]", "", name)):
+        return f"{brief(text)} {who}."
     stem, depth = cut.groups() if (cut := _CUT.fullmatch(name)) else (name, "10")
     if cut and stem in known:
         near[stem] = f"{known[stem][0]}@{depth}"

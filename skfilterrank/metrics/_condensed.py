@@ -15,13 +15,23 @@ def judged(block: ListBlock, k):
     shown = np.minimum(block.n_retained, block.depth(k))
     if not block.has_unjudged:
         return ratio(shown, shown)
+    return ratio(_ranked(block, block.judged, k).sum(axis=1), shown)
+
+
+def ranked_unjudged(block: ListBlock, k):
+    """Return marks of unjudged rows in list order up to place k, 0 behind the list."""
+    if not block.has_unjudged:
+        return np.zeros((len(block.sizes), block.depth(k)))
+    return _ranked(block, ~block.judged, k)
+
+
+def _ranked(block, marks, k):
     if block.tie_rule not in ("worst", "best"):
-        return ratio(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
+        return block.ranked(marks.astype(np.float64), k)
     # Sort by `judged`: in the order by gain, unjudged rows would be equal to rows of gain 0.
     second = block.judged if block.tie_rule == "worst" else ~block.judged
     order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
-    found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
-    return ratio(np.count_nonzero(found, axis=1), shown)
+    return block.only_retained(np.take_along_axis(marks, order, axis=1).astype(np.float64))
 
 
 def bpref_sum(facts: Facts) -> Additive:
@@ -119,6 +129,50 @@ judged_at_k_score = Measure(
     reads="judged",
     order_matters="never",
     undefined="the returned list is empty",
+    value_range=(0, 1),
+    reads_unjudged=True,
+)
+
+
+def _unjudged(block: ListBlock, k):
+    """Share of the top k places that hold a document that is not judged.
+
+    See Also
+    --------
+    "judged" : Share of what is shown, also of lists that are shorter than k.
+
+    Notes
+    -----
+    The number of unjudged rows among the first k of the returned list, divided by k (``unj_k`` of
+    trec_eval), or without `k` by the length of the list. Here ``ties="worst"`` has the unjudged
+    documents of a tie first, and ``ties="best"`` last, whatever the gains.
+
+    Filtered documents are not shown and do not count. Forbidden documents are judged. Unjudged
+    documents are counted, also with ``unjudged="drop"``.
+
+    References
+    ----------
+    trec_eval, NIST, measure "unj".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import get_measure
+    >>> y_true, y_score = [1, float("nan"), 0, 1], [0.9, 0.8, 0.7, float("-inf")]
+    >>> get_measure("unj_5")(y_true, y_score, groups=["a"] * 4)
+    0.2
+    """
+    found = ranked_unjudged(block, k).sum(axis=1)
+    return ratio(found, block.n_retained if k is None else np.full(len(found), k))
+
+
+unjudged_at_k = Measure(
+    "unjudged",
+    _unjudged,
+    aliases=("unj_@",),
+    greater_is_better=False,
+    reads="judged",
+    order_matters="never",
+    undefined="the returned list is empty, and there is no cut-off",
     value_range=(0, 1),
     reads_unjudged=True,
 )

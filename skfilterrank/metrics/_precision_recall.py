@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from skfilterrank._base.checks import check_number
 from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import Measure
@@ -29,13 +30,23 @@ def recall_sum(facts: Facts) -> Additive:
     return Additive(facts.over(facts.m), worth, scale="weighted")
 
 
+# Multiples of R that trec_eval prints.
+_MULTIPLES = [tenths / 10 for tenths in range(2, 21, 2)]
+
+
+def places_of(n_relevant, multiple):
+    """Return the cut-off of each query, a multiple of R; 0 without a relevant document."""
+    return np.where(n_relevant > 0, np.maximum(np.floor(multiple * n_relevant + 0.9), 1), 0.0)
+
+
 def r_precision_sum(facts: Facts) -> Additive:
-    """Return R-precision as a sum: each of the m relevant documents in the top m adds 1 / m."""
+    """Return R-precision as a sum: each relevant document in the top m adds 1 / m."""
+    cut = places_of(facts.m, facts.option("multiple"))
 
     def worth(place, level, query):
-        return (place <= facts.m[query]).astype(np.float64)
+        return (place <= cut[query]).astype(np.float64)
 
-    return Additive(facts.over(facts.m), worth, worth_of="labels", scale="weighted")
+    return Additive(facts.over(cut), worth, worth_of="labels", scale="weighted")
 
 
 def first_relevant_sum(facts: Facts, discount) -> Additive:
@@ -106,7 +117,7 @@ precision_at_k_score = Measure(
     as_limit=" For a precision of at least 0.8 among what is shown, give 'forbidden' at most 0.2 "
     "with {among='answered'}, and gains below 0 to all labels that are not good.",
     intervals_cover=lambda k: k is not None,
-    aliases=("P", "P_@", "set_P"),
+    aliases=("P", "P_@", "set_P", "SetP"),
     additive=precision_sum,
     of_set=precision_of_set,
     order_matters="with k",
@@ -170,7 +181,7 @@ recall_at_k_score = Measure(
     "recall",
     _recall,
     as_limit=" For a recall of at least 0.8, give 'false_reject_rate' at most 0.2.",
-    aliases=("R", "recall_@", "set_recall", "context_recall"),
+    aliases=("R", "recall_@", "set_recall", "SetR", "context_recall"),
     additive=recall_sum,
     order_matters="with k",
     undefined="no document of the query is relevant",
@@ -178,11 +189,17 @@ recall_at_k_score = Measure(
 )
 
 
-def _r_precision(block: ListBlock):
+def _r_precision(block: ListBlock, *, multiple: float = 1.0):
     """Precision at R, where R is the number of relevant documents.
 
     At this cut-off, precision and recall are equal and can reach 1. So values of queries with few
     and with many relevant documents can be averaged.
+
+    Parameters
+    ----------
+    multiple : float, default=1.0
+        Multiple of R that is the cut-off, above 0: ``max(1, floor(multiple * R + 0.9))`` places, as
+        in trec_eval, whose names such as "Rprec_mult_0.20" are known.
 
     See Also
     --------
@@ -210,16 +227,63 @@ def _r_precision(block: ListBlock):
     >>> r_precision_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
     1.0
     """
-    relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
-    in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
-    return ratio(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
+    cut = places_of(block.n_relevant, multiple)
+    relevant = block.ranked_relevant(max(1, int(cut.max())))
+    in_top = np.arange(relevant.shape[1]) < cut[:, None]
+    return ratio(np.einsum("ij,ij->i", relevant, in_top), cut)
 
 
 r_precision_score = Measure(
     "r_precision",
     _r_precision,
-    aliases=("Rprec",),
+    aliases=("Rprec", *(f"Rprec_mult_{multiple:.2f}" for multiple in _MULTIPLES)),
+    presets={f"rprec_mult_{multiple:.2f}": {"multiple": multiple} for multiple in _MULTIPLES},
     additive=r_precision_sum,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    # A larger number of places is no number of an array.
+    options={"multiple": partial(check_number, above=0, most=1e6)},
+)
+
+
+def _relative_precision(block: ListBlock, k):
+    """Precision as a share of the highest precision that any list of this length can have.
+
+    A query with fewer than k relevant documents can reach 1, unlike with precision.
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : Its values if all are relevant, or all could be shown.
+
+    Notes
+    -----
+    The number of rows of gain above 0 among the first k of the returned list, divided by ``min(k,
+    R)`` for R relevant documents in the pool, or without `k` by ``min(n, R)`` for a list of n
+    (``relative_P_k`` and ``set_relative_P`` of trec_eval).
+
+    Filtered documents leave no gap, but relevant ones still count in R. Unjudged documents count
+    as not relevant, and with ``unjudged="drop"`` are removed from the list.
+
+    References
+    ----------
+    trec_eval, NIST, measures "relative_P" and "set_relative_P".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import get_measure
+    >>> get_measure("relative_P_3")([1, 0, 0], [3, 2, 1], groups=["a"] * 3)
+    1.0
+    """
+    found = block.ranked_relevant(k).sum(axis=1)
+    size = np.maximum(block.n_retained, 1) if k is None else k
+    return ratio(found, np.minimum(size, block.n_relevant))
+
+
+relative_precision_score = Measure(
+    "relative_precision",
+    _relative_precision,
+    aliases=("relative_P_@", "set_relative_P"),
+    order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )

@@ -108,7 +108,7 @@ def _num_q(block: ListBlock):
     return np.ones(len(block.sizes))
 
 
-n_queries_score = Measure("num_q", _num_q, reads="none", **_COUNT)
+n_queries_score = Measure("num_q", _num_q, aliases=("NumQ",), reads="none", **_COUNT)
 
 
 def _num_ret(block: ListBlock):
@@ -177,7 +177,7 @@ def _num_rel(block: ListBlock):
     return block.n_relevant.copy()
 
 
-n_relevant_score = Measure("num_rel", _num_rel, **_COUNT)
+n_relevant_score = Measure("num_rel", _num_rel, aliases=("NumRel",), **_COUNT)
 
 
 def _num_rel_ret(block: ListBlock):
@@ -211,7 +211,42 @@ def _num_rel_ret(block: ListBlock):
     return n_relevant_retrieved(block)
 
 
-n_relevant_retrieved_score = Measure("num_rel_ret", _num_rel_ret, **_COUNT)
+n_relevant_retrieved_score = Measure("num_rel_ret", _num_rel_ret, aliases=("NumRelRet",), **_COUNT)
+
+
+def _num_nonrel_judged_ret(block: ListBlock):
+    """Number of documents that are returned and judged not relevant, forbidden ones included.
+
+    See Also
+    --------
+    forbidden_at_k : Counts the forbidden documents of the top k alone.
+
+    Notes
+    -----
+    The number of judged rows of gain 0 or below in the returned list. Queries are summed: the value
+    is the total of all queries, as trec_eval prints it in its line "all". With `query_weight`, the
+    number of each query is multiplied by the query's weight.
+
+    Filtered documents are not returned. Unjudged documents are not counted.
+
+    References
+    ----------
+    trec_eval, NIST, measure "num_nonrel_judged_ret".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import get_measure
+    >>> count = get_measure("num_nonrel_judged_ret")
+    >>> count([1, 0, -1, float("nan")], [4, 3, 2, 1], groups=["a"] * 4)
+    2.0
+    """
+    is_other = block.judged & (block.gains <= 0)
+    return block.only_retained(block.in_order(is_other)).sum(axis=1).astype(np.float64)
+
+
+n_nonrelevant_retrieved_score = Measure(
+    "num_nonrel_judged_ret", _num_nonrel_judged_ret, greater_is_better=False, **_COUNT
+)
 
 
 def _f(block: ListBlock, k, *, beta: float = 1.0):
@@ -261,7 +296,7 @@ def _f(block: ListBlock, k, *, beta: float = 1.0):
 f_score = Measure(
     "f",
     _f,
-    aliases=("F1", "set_F"),
+    aliases=("F1", "set_F", "SetF"),
     additive=f_measure_sum,
     of_set=f_of_set,
     order_matters="with k",
@@ -306,6 +341,7 @@ def _set_map(block: ListBlock):
 set_map_score = Measure(
     "set_map",
     _set_map,
+    aliases=("SetAP",),
     of_set=set_map_of_set,
     order_matters="never",
     undefined="no document of the query is relevant",
@@ -367,6 +403,7 @@ interpolated_precision_score = Measure(
     "iprec",
     _iprec,
     aliases=tuple(_AS_TREC_EVAL),
+    cut_option="recall",
     presets=_AS_TREC_EVAL,
     undefined="no document of the query is relevant",
     value_range=(0, 1),

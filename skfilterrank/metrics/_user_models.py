@@ -11,6 +11,7 @@ from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, geometric, reciprocal
 from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._condensed import ranked_unjudged
 
 
 def rbp_sum(facts: Facts) -> Additive:
@@ -121,6 +122,64 @@ rbp_score = Measure(
     option_aliases={"p": "persistence"},
     aliases=("trec_rbp",),
     presets={"trec_rbp": {"persistence": 0.9, "relevance": "scaled"}},
+)
+
+
+def _rbp_residual(block: ListBlock, k, *, persistence: float = 0.8):
+    """Residual of RBP: the most that unjudged documents could add to it, as in trec_eval.
+
+    Parameters
+    ----------
+    persistence : float, default=0.8
+        As of `rbp_score`. trec_eval's name "rbp_resid" takes 0.9.
+
+    See Also
+    --------
+    rbp_score : With binary relevance, the true value is from it to their sum.
+    unjudged_bounds : Bounds of any measure.
+
+    Notes
+    -----
+    ``sum of (1 - p) p^(i - 1)`` over the places i of unjudged documents among the first k of the
+    returned list, plus ``p^m`` for documents behind the m places that are shown there. As in
+    trec_eval, and unlike in [1]_, a list without an unjudged document has 0. Here ``ties="worst"``
+    has the unjudged documents of a tie first, and ``ties="best"`` last, whatever the gains.
+
+    Filtered documents leave no gap. Unjudged documents are those that may be relevant, also with
+    ``unjudged="drop"``.
+
+    References
+    ----------
+    .. [1] Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness",
+       TOIS 2008.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import get_measure
+    >>> residual = get_measure("rbp_residual(persistence=0.5)")
+    >>> residual([1, float("nan")], [2, 1], groups=["a"] * 2)  # 0.25 at place 2, 0.25 behind
+    0.5
+    """
+    marks = ranked_unjudged(block, k)
+    behind = persistence ** np.minimum(block.n_retained, block.depth(k))
+    weights = geometric(first_places(marks.shape[1]), persistence)
+    has_unjudged = ranked_unjudged(block, None).any(axis=1)
+    return np.where(has_unjudged, marks @ weights + behind, 0.0)
+
+
+rbp_residual_score = Measure(
+    "rbp_residual",
+    _rbp_residual,
+    aliases=("rbp_resid",),
+    presets={"rbp_resid": {"persistence": 0.9}},
+    option_aliases={"p": "persistence"},
+    greater_is_better=False,
+    reads="judged",
+    order_matters="never",
+    undefined="never",
+    value_range=(0, 1),
+    reads_unjudged=True,
+    options={"persistence": check_share},
 )
 
 

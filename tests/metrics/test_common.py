@@ -62,7 +62,7 @@ def test_facts_that_the_library_keeps(name):
 
 def test_value_ranges():
     """From 0 to 1, but for these."""
-    counts = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+    counts = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
     others = dict.fromkeys(("recall_error", "search_length", "sp", "stat_ap", *counts), (0, np.inf))
     others |= dict.fromkeys(("dcg", "ndcg_min"), (-np.inf, np.inf))
     others |= dict.fromkeys(("ul_normalized", "compatibility"), (-1, 1))

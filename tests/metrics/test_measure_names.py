@@ -103,17 +103,19 @@ def test_every_name_of_trec_eval_has_its_number(labels):
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, pytrec_eval.supported_measures)
     theirs = pd.DataFrame.from_dict(evaluator.evaluate(run), orient="index")
     names = [name for name in theirs if known_measure(name) is not None]
-    cut = ("map_cut", "ndcg_cut", "P", "recall", "success", "iprec_at_recall")
+    cut = ("map_cut", "ndcg_cut", "P", "recall", "success", "iprec_at_recall", "relative_P")
     assert {re.sub(r"_[\d.]+$", "", name) for name in names} == {
         *cut,
         *("map", "ndcg", "Rprec", "recip_rank", "bpref", "infAP", "set_P", "set_recall"),
         *("set_F", "set_map", "11pt_avg", "num_q", "num_ret", "num_rel", "num_rel_ret", "gm_map"),
+        *("set_relative_P", "Rprec_mult", "num_nonrel_judged_ret"),
     }
     # trec_eval has logarithms for each topic, and prints them for none.
     names.remove("gm_map")
     table, frame = frames(qrels, run)
     # Forbidden documents are judged here, and not there; nDCG is told by its name.
-    judged = [name for name in names if name not in ("ndcg", "bpref", "infAP")]
+    of_judged = ("ndcg", "bpref", "infAP", "num_nonrel_judged_ret")
+    judged = [name for name in names if name not in of_judged]
     readings = {"trec": names, None: judged if min(labels) < 0 else names}
     for unjudged_label, read in readings.items():
         # pytrec_eval computes recall levels as version 9 does.
@@ -135,7 +137,8 @@ def test_every_name_of_trec_eval_has_its_number(labels):
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in perl")
 def test_names_of_ir_measures_have_its_numbers():
     names = ["AP", "MAP@10", "nDCG@10", "P@5", "R@10", "RR", "MRR@3", "Rprec", "Bpref", "infAP"]
-    names += ["Success@5", "Judged@10", "ERR@20"]
+    names += ["Success@5", "Judged@10", "ERR@20", "SetP", "SetR", "SetF", "SetAP", "NumQ", "NumRel"]
+    names += ["IPrec@0.1", "IPrec@0.6"]
     qrels, run, _ = random_run(1, [0, 0, 1, 2, 4])
     # gdeval wants numbers for topics, and not all of its programs order equal scores alike.
     qrels, run = ({qid[1:]: rows for qid, rows in each.items()} for each in (qrels, run))
@@ -193,8 +196,18 @@ def test_wherever_a_measure_is_named():
         (["rbp(p=0.9,persistence=0.9)"], "gives persistence twice"),
         (
             ["gm_bpref", "iprec_at_recall_0.15"],
-            "'gm_bpref' is not .* 'iprec_at_recall_0.15' is not",
+            r"'gm_bpref' is a measure of trec_eval .*: the geo.* 'iprec_at_recall_0.15' is not",
         ),
+        (["alpha_nDCG@10"], "'alpha_nDCG@10' needs judgments of subtopics: ir_measures has it, by"),
+        (["ERR-IA(d=1)@5"], r"'ERR-IA\(d=1\)@5' needs judgments of subtopics: ir_measures"),
+        (
+            ["INST(T=2)", "NERR8"],
+            "'INST.* is a measure of ir_measures, by its .* 'NERR8' is a meas",
+        ),
+        (["utility"], r"\(trec_eval -m all_trec\): 2 \* num_rel_ret - num_ret"),
+        (["IPrec(recall=0.1)@0.2"], "gives recall twice"),
+        (["IPrec@x"], "recall must be a "),
+        (["IPrec@1.5"], "recall must be a finite number from 0 up and up to 1"),
     ],
 )
 def test_what_is_refused(given, message):

@@ -19,6 +19,7 @@ from skfilterrank.metrics import (
     average_precision_score,
     err_score,
     evaluate,
+    get_measure,
     lexirecall_score,
     make_ranking_scorer,
     ndcg_f_score,
@@ -94,9 +95,10 @@ def test_sums_are_weighted_sums(measure, counts):
     assert TABLE[measure](Y, SCORES, **how) == expected
     assert evaluate(Y, SCORES, measure, **how).means[measure] == expected
     model = LinearRegression().fit(SCORES[:, None], SCORES)
+    sign = 1 if get_measure(measure).measure.greater_is_better else -1
     for fixed, called in (({}, {"query_weight": weights}), ({"query_weight": weights}, {})):
         scorer = make_ranking_scorer(measure, **fixed)
-        assert scorer(model, SCORES[:, None], Y, groups=GROUPS, **called) == expected
+        assert sign * scorer(model, SCORES[:, None], Y, groups=GROUPS, **called) == expected
     rows = Rows({"qid": ids, "label": y, "score": scores})
     assert evaluate(rows, measure).means[measure] == expected
 

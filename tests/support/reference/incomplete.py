@@ -78,12 +78,26 @@ def judged(case):
     return sum(not isnan(gain) for gain in top) / len(top) if top else None
 
 
+def unjudged(case):
+    top = case.labels[: case.k]
+    places = case.k or len(top)
+    return sum(map(isnan, top)) / places if places else None
+
+
+def rbp_residual(case):
+    top = case.labels[: case.k]
+    weights = [0.2 * 0.8**place for place, gain in enumerate(top) if isnan(gain)]
+    return sum(weights) + 0.8 ** len(top) if any(map(isnan, case.labels)) else 0.0
+
+
 REFERENCE = {
     "bpref": bpref,
     "induced_ap": induced_ap,
     "inferred_ap": inferred_ap,
     "stat_ap": stat_ap,
     "judged": judged,
+    "unjudged": unjudged,
+    "rbp_residual": rbp_residual,
 }
 
-WORTH = {"judged": lambda gain: not isnan(gain)}
+WORTH = dict.fromkeys(("judged", "unjudged", "rbp_residual"), lambda gain: not isnan(gain))

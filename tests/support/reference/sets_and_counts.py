@@ -26,6 +26,16 @@ def set_map(case):
     return found / n * found / len(case.shown) if found else 0.0
 
 
+def relative_precision(case):
+    n = n_relevant(case.pool)
+    size = case.k or len(case.shown)
+    return n_relevant(case.shown[: case.k]) / (min(n, size) or 1) if n else None
+
+
+def nonrelevant_retrieved(case):
+    return float(sum(gain <= 0 for gain in case.labels))
+
+
 def interpolated(case, recall):
     """Highest precision where that share of the relevant documents is found, and at least one."""
     n = n_relevant(case.pool)
@@ -50,6 +60,8 @@ REFERENCE = {
     "num_ret": lambda case: float(len(case.shown)),
     "num_rel": lambda case: float(n_relevant(case.pool)),
     "num_rel_ret": lambda case: float(n_relevant(case.shown)),
+    "num_nonrel_judged_ret": nonrelevant_retrieved,
+    "relative_precision": relative_precision,
     "f": f_measure,
     "set_map": set_map,
     "iprec": lambda case: interpolated(case, 0.5),
