@@ -13,7 +13,6 @@ import pandas as pd
 from skfilterrank._base.checks import (
     as_column,
     as_numbers,
-    check_choice,
     check_numbers,
     is_finite_number,
     refuse_dask,
@@ -252,38 +251,14 @@ OF_ALL = (*SHOWN_OF_ALL, "dcg", "judged_only")
 _OF_UNJUDGED = ("unjudged", "judged_only")
 
 
-_GRADES = {"gains": "exp2", "ties": "stable"}
-# Key of a library that gives the values of this one for all other measures.
-_OTHERS = "others"
-
-
-_WORST = {"gains": None, "ties": "worst"}
-_BOOSTED = {
-    "ndcg": {**_GRADES, "undefined": 1.0},
-    "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
-}
-
-
-# Settings by library and measure; tests/metrics/test_like.py compares with the libraries.
-LIKE: dict[str, dict[str, dict]] = {
-    "lightgbm": _BOOSTED,
-    "xgboost": _BOOSTED,
-    "catboost": {
-        "ndcg": {**_WORST, "undefined": 1.0},
-        "ap": {**_WORST, "undefined": 0.0, "normalize": "min"},
-        "recall": {**_WORST, "undefined": 1.0},
-        "rr": {**_WORST, "undefined": 0.0},
-    },
-    "scikit-learn": {
-        "ndcg": {"gains": None, "ties": "average", "undefined": 0.0},
-        "dcg": {"gains": None, "ties": "average", "undefined": 0.0},
-    },
-    # Version 9 differs from version 10, whose values trec_eval's own names give, in two measures.
-    "trec_eval9": {
-        "iprec": {"rounding": "trec_eval9"},
-        "eleven_points": {"rounding": "trec_eval9"},
-        _OTHERS: {},
-    },
+# Libraries whose values variants of measures have, and the settings of measures that name none.
+LIBRARIES: dict[str, dict | None] = {
+    "lightgbm": None,
+    "xgboost": None,
+    "catboost": None,
+    "scikit-learn": None,
+    # Version 9 differs from version 10, whose values trec_eval's own names give, in few measures.
+    "trec_eval9": {},
 }
 
 
@@ -322,9 +297,9 @@ class OwnReading:
     options: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def like(cls, library: str, name: str) -> OwnReading:
+    def like(cls, library: str, settings: Mapping) -> OwnReading:
         """Return the `OwnReading` that reproduces a library's version of a measure."""
-        settings = dict(settings_like(library, name, ()))
+        settings = dict(settings)
         gains, ties, undefined = (
             settings.pop(each, None) for each in ("gains", "ties", "undefined")
         )
@@ -426,24 +401,6 @@ def _own_gains(option, text):
 def _written(number):
     """Write a number in its shortest form, such as 2 and 0.1."""
     return repr(int(number)) if number.is_integer() else repr(number)
-
-
-def settings_like(library: str, name: str, given) -> dict:
-    """Look up the settings of a library for a measure; `given` must not contain the same names."""
-    check_choice(library, "like", tuple(LIKE))
-    settings = LIKE[library].get(name, LIKE[library].get(_OTHERS))
-    if settings is None:
-        raise InputError(
-            f"like={brief(library)} has no {brief(name)}; it has {', '.join(LIKE[library])}. Set "
-            "{gains=}, {ties=} and {undefined=} as the library does.",
-            argument=("gains=", "ties=", "undefined="),
-        )
-    for each in settings.keys() & given:
-        raise InputError(
-            f"{each} is given, and like={brief(library)} sets it: give one of the two. "
-            f"like={brief(library)} is {', '.join(f'{k}={v!r}' for k, v in settings.items())}."
-        )
-    return settings
 
 
 PROBABILITY = "inclusion_probability"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from skfilterrank._base.checks import check_choice, check_k
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.additive import Additive
-from skfilterrank._lists.gains import Gains, OwnReading, as_gains, check_gains, settings_like
+from skfilterrank._lists.gains import LIBRARIES, Gains, OwnReading, as_gains, check_gains
 from skfilterrank._lists.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import (
@@ -114,6 +114,9 @@ class Measure:
         "IPrec@0.5".
     presets : mapping of str to mapping
         Options that an alias sets, by alias.
+    as_in : mapping of str to mapping
+        Settings with which the measure has the values of another library, by library: gains, ties,
+        undefined and options. tests/metrics/test_like.py compares with the libraries.
     with_forbidden : str
         For a measure that does not support forbidden documents, the measures to use instead; "{at}"
         stands for its cut-off, "{cut}" for that of trec_eval.
@@ -156,6 +159,7 @@ class Measure:
     option_aliases: Mapping[str, str] = field(default_factory=dict)
     cut_option: str = ""
     presets: Mapping[str, Mapping] = field(default_factory=dict)
+    as_in: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     with_forbidden: str = ""
     without_k: str = ""
     function: Callable | None = None
@@ -392,9 +396,27 @@ default="average"
         found = (each for each in self.presets.values() if each.items() <= options.items())
         return dict(next(found, {}))
 
+    def settings_like(self, library: str, given: Iterable[str] = ()) -> Mapping[str, Any]:
+        """Look up the settings of a library; `given` must not contain the same names."""
+        check_choice(library, "like", tuple(LIBRARIES))
+        settings = self.as_in.get(library, LIBRARIES[library])
+        if settings is None:
+            known = ", ".join(name for name, each in MEASURES.items() if library in each.as_in)
+            raise InputError(
+                f"like={brief(library)} has no {brief(self.name)}; it has {known}. Set "
+                "{gains=}, {ties=} and {undefined=} as the library does.",
+                argument=("gains=", "ties=", "undefined="),
+            )
+        for each in settings.keys() & set(given):
+            raise InputError(
+                f"{each} is given, and like={brief(library)} sets it: give one of the two. "
+                f"like={brief(library)} is {', '.join(f'{k}={v!r}' for k, v in settings.items())}."
+            )
+        return settings
+
     def like(self, library: str) -> Measure:
         """Make the variant that reproduces the numbers of a library."""
-        return self.with_reading(OwnReading.like(library, self.name))
+        return self.with_reading(OwnReading.like(library, self.settings_like(library)))
 
     @property
     def library(self) -> str | None:
@@ -552,7 +574,7 @@ class ParsedMeasure(NamedTuple):
         """Return a library's variant; raise if its options or `given` set the same parameter."""
         preset = self.measure.preset_of(self.options)
         own = {name: value for name, value in self.options.items() if name not in preset}
-        settings = settings_like(library, self.measure.name, {*own, *given})
+        settings = self.measure.settings_like(library, {*own, *given})
         kept = {name: self.options[name] for name in self.options if name not in settings}
         return self._replace(measure=self.measure.like(library), options=kept)
 

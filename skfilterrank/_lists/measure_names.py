@@ -12,7 +12,6 @@ from skfilterrank._lists.gains import (
     OF_ALL,
     SHOWN_OF_ALL,
     own_reading,
-    settings_like,
 )
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -180,7 +179,7 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             if reading is not None:
                 names = " and ".join(own)
                 raise InputError(f"{brief(text)} gives like and {names}: give one of them.")
-            settings_like(library, entry.name, given)
+            entry.settings_like(library, given)
             like = ParsedMeasure(entry, None, options).like(library)
             entry, options = like.measure, like.options
         else:

@@ -295,6 +295,11 @@ def _ap(block: ListBlock, k, *, normalize: str = "R"):
 average_precision_score = Measure(
     "ap",
     _ap,
+    as_in={
+        "lightgbm": {"gains": "exp2", "ties": "stable", "undefined": 1.0, "normalize": "min"},
+        "xgboost": {"gains": "exp2", "ties": "stable", "undefined": 1.0, "normalize": "min"},
+        "catboost": {"gains": None, "ties": "worst", "undefined": 0.0, "normalize": "min"},
+    },
     aliases=("MAP", "map_cut_@", "context_precision"),
     presets={"context_precision": {"normalize": "found"}},
     additive=average_precision_sum,

@@ -163,6 +163,7 @@ def _dcg(block: ListBlock, k):
 dcg_score = Measure(
     "dcg",
     _dcg,
+    as_in={"scikit-learn": {"gains": None, "ties": "average", "undefined": 0.0}},
     intervals_cover=lambda k: k is not None,
     additive=dcg_sum,
     undefined="never",
@@ -210,6 +211,12 @@ def _ndcg(block: ListBlock, k):
 ndcg_score = Measure(
     "ndcg",
     _ndcg,
+    as_in={
+        "lightgbm": {"gains": "exp2", "ties": "stable", "undefined": 1.0},
+        "xgboost": {"gains": "exp2", "ties": "stable", "undefined": 1.0},
+        "catboost": {"gains": None, "ties": "worst", "undefined": 1.0},
+        "scikit-learn": {"gains": None, "ties": "average", "undefined": 0.0},
+    },
     additive=ndcg_sum,
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),

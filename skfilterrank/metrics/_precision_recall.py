@@ -180,6 +180,7 @@ def _recall(block: ListBlock, k):
 recall_at_k_score = Measure(
     "recall",
     _recall,
+    as_in={"catboost": {"gains": None, "ties": "worst", "undefined": 1.0}},
     as_limit=" For a recall of at least 0.8, give 'false_reject_rate' at most 0.2.",
     aliases=("R", "recall_@", "set_recall", "SetR", "context_recall"),
     additive=recall_sum,
@@ -348,6 +349,7 @@ def _rr(block: ListBlock, k):
 reciprocal_rank_score = Measure(
     "rr",
     _rr,
+    as_in={"catboost": {"gains": None, "ties": "worst", "undefined": 0.0}},
     aliases=("MRR", "recip_rank"),
     additive=partial(first_relevant_sum, discount=reciprocal),
     undefined="no document of the query is relevant",

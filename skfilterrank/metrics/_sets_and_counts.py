@@ -402,6 +402,7 @@ def _iprec(block: ListBlock, *, recall: float = 0.5, rounding: str = "up"):
 interpolated_precision_score = Measure(
     "iprec",
     _iprec,
+    as_in={"trec_eval9": {"rounding": "trec_eval9"}},
     aliases=tuple(_AS_TREC_EVAL),
     cut_option="recall",
     presets=_AS_TREC_EVAL,
@@ -451,6 +452,7 @@ def _eleven_points(block: ListBlock, *, rounding: str = "up"):
 eleven_point_precision_score = Measure(
     "eleven_points",
     _eleven_points,
+    as_in={"trec_eval9": {"rounding": "trec_eval9"}},
     aliases=("11pt_avg",),
     presets={"11pt_avg": {"rounding": "nearest"}},
     undefined="no document of the query is relevant",

@@ -12,15 +12,18 @@ from sklearn.metrics import dcg_score, ndcg_score
 from xgboost import XGBRanker
 
 from held_out_rows import held_out_rows
+from measure_table import MEASURES
 from skfilterrank._estimators.responses import document_scores
-from skfilterrank._lists import gains
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound
 from skfilterrank.ranking import CoordinateAscentRanker, QueryRanker, RankAndFilter
 from skfilterrank.thresholds import threshold_curve
 
 # Version 9 of trec_eval is told by tests/metrics/test_measure_names.py.
-LIKE = {name: known for name, known in gains.LIKE.items() if name != "trec_eval9"}
+LIKE = {
+    library: [name for name, measure in MEASURES.items() if library in measure.as_in]
+    for library in ("lightgbm", "xgboost", "catboost", "scikit-learn")
+}
 rng = np.random.default_rng(0)
 SIZES = rng.integers(1, 15, 60)
 QID = np.repeat(np.arange(60), SIZES)
@@ -128,7 +131,7 @@ def test_without_a_cutoff_xgboost_ends_at_document_32(name):
     ("measure", "params", "message"),
     [
         ("ndcg@10", {"like": "lgbm"}, "like must be one of 'lightgbm', 'xgboost', 'catboost'"),
-        ("ndcg_f@10", {"like": "lightgbm"}, "like='lightgbm' has no 'ndcg_f'; it has ndcg, ap\\. "),
+        ("ndcg_f@10", {"like": "lightgbm"}, "like='lightgbm' has no 'ndcg_f'; it has ap, ndcg\\. "),
         ("ndcg@10", {"like": "lightgbm", "gains": {0: 0}}, "gains is given, and like='lightgbm'"),
         ("ndcg@10", {"like": "catboost", "ties": "best"}, "ties is given, and like='catboost' se"),
         ("ndcg", {"like": "xgboost", "undefined": "drop"}, "undefined is given, and like='xgboos"),
@@ -181,7 +184,7 @@ def test_one_canonical_name(written):
     ("name", "message"),
     [
         ("ndcg(like=lgbm)", "like must be one of 'lightgbm', 'xgboost', 'catboost'"),
-        ("ndcg_f(like=lightgbm)@10", "like='lightgbm' has no 'ndcg_f'; it has ndcg, ap\\. "),
+        ("ndcg_f(like=lightgbm)@10", "like='lightgbm' has no 'ndcg_f'; it has ap, ndcg\\. "),
         ("ndcg(like=lightgbm,gains=exp2)", "gives like and gains: give one of them"),
         ("ap(rel=2,like=catboost)", "gives like and rel: give one of them"),
         ("ap(like=catboost,normalize=k)@5", "normalize is given, and like='catboost' sets it"),
