@@ -3,10 +3,23 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank import _base
-from skfilterrank._base.lazy_names import PARTS, names_of
+from skfilterrank._base.lazy_names import names_of
 
 __version__ = _base.VERSION
 _base.room_of_displays = f"{__name__}.plot"
+_ROOMS = (
+    "comparison",
+    "datasets",
+    "exceptions",
+    "integrations",
+    "io",
+    "judgments",
+    "metaevaluation",
+    "metrics",
+    "plot",
+    "ranking",
+    "thresholds",
+)
 
 if TYPE_CHECKING:
     from skfilterrank.comparison import compare_systems
@@ -57,9 +70,10 @@ if not TYPE_CHECKING:
             "ranking": ("QueryRanker", "RankAndFilter", "make_ranker"),
             "thresholds": ("CertifiedThreshold", "TunedThreshold"),
         },
+        _ROOMS,
     )
 
 
 def __dir__():
     """Return the public names for ``dir(skfilterrank)``, including the subpackages."""
-    return sorted({*globals(), *__all__, *PARTS})
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -6,27 +6,13 @@ from difflib import get_close_matches
 
 from skfilterrank.exceptions import MissingPackageError
 
-PARTS = (
-    "comparison",
-    "datasets",
-    "exceptions",
-    "integrations",
-    "io",
-    "judgments",
-    "metaevaluation",
-    "metrics",
-    "plot",
-    "ranking",
-    "thresholds",
-)
 
-
-def names_of(part, later=None):
+def names_of(part, later=None, rooms=()):
     """Return a `__getattr__` function for a room or for the package.
 
     `later` maps files of the room to those of their names that are imported on first use, because
-    importing scikit-learn takes longer than most evaluations. The package also finds the public
-    names of its rooms. A wrong name is an AttributeError that suggests the most similar ones.
+    importing scikit-learn takes longer than most evaluations. The package also finds its `rooms`
+    and their public names. A wrong name is an AttributeError that suggests the most similar ones.
     """
     files = {name: file for file, names in (later or {}).items() for name in names}
     module = sys.modules[part]
@@ -38,14 +24,13 @@ def names_of(part, later=None):
             found = getattr(importlib.import_module(f"{part}.{files[name]}"), name)
             setattr(module, name, found)
             return found
-        if part == "skfilterrank" and name in PARTS:
+        if name in rooms:
             return importlib.import_module(f"{part}.{name}")
-        if part == "skfilterrank" and name[:1] != "_":
-            # `from skfilterrank import` finds the names of all rooms, also those it does not list.
-            for room in PARTS:
-                found = importlib.import_module(f"{part}.{room}")
-                if name in getattr(found, "__all__", ()):
-                    return getattr(found, name)
+        # `from skfilterrank import` finds the names of all rooms, also those it does not list.
+        for room in rooms if name[:1] != "_" else ():
+            found = importlib.import_module(f"{part}.{room}")
+            if name in getattr(found, "__all__", ()):
+                return getattr(found, name)
         near = [] if name[:1] == "_" else get_close_matches(name, getattr(module, "__all__", ()))
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise AttributeError(f"module {part!r} has no attribute {name!r}.{hint}")

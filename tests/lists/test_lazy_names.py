@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import skfilterrank.io
 import skfilterrank.metrics
-from skfilterrank._base.lazy_names import PARTS
+from skfilterrank import _ROOMS
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_parts_are_imported_from_the_package():
 def test_the_package_finds_the_names_of_its_rooms(name):
     names = {}
     exec(f"from skfilterrank import {name}", names)
-    homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in PARTS]
+    homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in _ROOMS]
     assert any(home is names[name] for home in homes)
     assert name not in skfilterrank.__all__
 
@@ -61,5 +61,5 @@ def test_whoever_asks_is_answered():
 def test_names_at_the_top_are_those_of_their_rooms(name):
     thing = getattr(skfilterrank, name)
     assert name in dir(skfilterrank)
-    homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in PARTS]
+    homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in _ROOMS]
     assert any(home is thing for home in homes)

@@ -169,6 +169,10 @@ def test_few_files_import_what_a_text_names():
         if any(name in path.read_text(encoding="utf-8") for name in wrong)
     }
     assert found == BY_NAME
+    # What stands below all rooms names none of them.
+    for module in (each for each in BY_NAME if part(each) == "_base"):
+        texts = {node.value for node in ast.walk(tree(module)) if isinstance(node, ast.Constant)}
+        assert not {name for name in LAYERS if name in texts or f"{PACKAGE}.{name}" in texts}
 
 
 def is_private(source, name):
