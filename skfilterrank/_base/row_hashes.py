@@ -16,10 +16,11 @@ _ROUNDED = np.uint64(1 << 29)
 
 def hash_scores(counts: np.ndarray, *scores: np.ndarray) -> np.ndarray:
     """Hash the scores of the rows of a mask; only their order counts, and not their scale."""
+    rows = np.flatnonzero(counts)
     hashes = np.zeros(len(counts), dtype=np.uint64)
-    if counts.any():
-        ranks = (np.unique(each[counts], return_inverse=True)[1] for each in scores)
-        hashes[counts] = hash_rows(*ranks)
+    if len(rows):
+        ranks = (np.unique(each[rows], return_inverse=True)[1] for each in scores)
+        hashes[rows] = hash_rows(*ranks)
     return hashes
 
 

@@ -183,7 +183,7 @@ class GroupIndex:
             return np.add.reduceat(values[self.order], self.starts)
         if (self.starts[1:] > self.starts[:-1]).all():
             return np.add.reduceat(values, self.starts)
-        by_start = np.argsort(self.starts, kind="stable")
+        by_start = np.argsort(self.starts)
         sums = np.empty(self.n_queries, dtype=values.dtype)
         sums[by_start] = np.add.reduceat(values, self.starts[by_start])
         return sums
