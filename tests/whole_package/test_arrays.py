@@ -169,7 +169,7 @@ def test_options_of_one_entry_per_row():
     assert given_nan == stat_ap_score(
         [1, np.nan, 1], score, groups=rows, inclusion_probability=chances
     )
-    with pytest.raises(InputError, match=r"prior .*NaN.* row 1"):
+    with pytest.raises(InputError, match=r"prior .* is nan in row 1"):
         PriorSelector().fit([[0.0]] * 3, groups=rows, prior=chances)
 
 
