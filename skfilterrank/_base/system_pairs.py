@@ -73,7 +73,7 @@ class Settings:
     verbose: int = 0
 
     def generator(self) -> np.random.Generator:
-        """Random generator that depends only on the random state."""
+        """Return a random generator that depends only on the random state."""
         return np.random.default_rng(seeds_of(self.random_state))
 
 
@@ -142,7 +142,7 @@ def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Largest rounding error of the differences, shape (n_pairs,)."""
+    """Return the largest rounding error of the differences, shape (n_pairs,)."""
     largest = np.abs(values).max(axis=1)
     return ROUNDING_OF_VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
 
@@ -194,7 +194,7 @@ def without_spread_p(mean: np.ndarray, n_queries: int) -> np.ndarray:
 
 
 def holm(p_value):
-    """Holm's method: multiply the k-th smallest of m p values by m - k + 1, keeping the order."""
+    """Multiply the k-th smallest of m p values by m - k + 1, keeping the order (Holm's method)."""
     order = np.argsort(p_value, kind="stable")
     steps = p_value[order] * np.arange(len(p_value), 0, -1)
     adjusted = np.empty_like(p_value)

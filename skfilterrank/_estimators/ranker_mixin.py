@@ -262,7 +262,7 @@ class RankerMixin:
 
 
 def all_or_nothing(method: _Method) -> _Method:
-    """Decorator: change all attributes of an object at once when its method has returned.
+    """Decorate a method: it changes all attributes of its object at once when it has returned.
 
     The method works on a second object with the same attributes. After any exception, including
     KeyboardInterrupt, the object has the attributes it had before, so that a failed `fit` leaves no

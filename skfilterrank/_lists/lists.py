@@ -269,7 +269,7 @@ class RelevantCells:
         return counts.take(self.cells)
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        """Sum of each list's values; shape (n_lists,)."""
+        """Sum the values of each list; shape (n_lists,)."""
         return np.bincount(self.lists, values, minlength=self.n_lists)
 
 

@@ -284,7 +284,7 @@ def _similar(n_relevant, n_systems):
 
 
 def _mid_ranks(values):
-    """Rank of each value in its column, from 1; equal values share the mean of their ranks."""
+    """Rank each value in its column, from 1; equal values share the mean of their ranks."""
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, axis=0)
     place = np.arange(1, len(values) + 1)[:, None]

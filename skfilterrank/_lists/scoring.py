@@ -222,7 +222,7 @@ def mean_over_queries(values, weights=None) -> float:
 
 
 def _sum(values, weights=None):
-    """Weighted sum over the queries whose value is not NaN."""
+    """Sum weighted values over the queries whose value is not NaN."""
     if weights is None:
         return float(np.nansum(values))
     return float(np.nansum(values[weights > 0] * weights[weights > 0]))

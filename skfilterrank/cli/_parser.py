@@ -150,7 +150,7 @@ class CommandParser(argparse.ArgumentParser):
         return values
 
     def options(self) -> dict[str, tuple[str, Arg]]:
-        """Arguments by parameter name: written form and action."""
+        """Return written form and action of arguments by parameter name."""
         return self._args
 
     def error(self, message):

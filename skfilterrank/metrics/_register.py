@@ -273,7 +273,7 @@ def _as_default(default, value, name):
 
 @contextmanager
 def _naming(name):
-    """Context manager: add the name of the measure to errors of a user's function."""
+    """Add the name of the measure to errors of a user's function in this context."""
     try:
         yield
     except (SkfilterrankError, MemoryError):

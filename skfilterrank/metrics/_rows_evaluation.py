@@ -208,7 +208,7 @@ class Measuring(NamedTuple):
 
 @contextmanager
 def _writing(path, measures, rows) -> Iterator[Any]:
-    """Context manager: write values per query to a Parquet file, which appears if no error occurs.
+    """Write values per query to a Parquet file in this context; it appears if no error occurs.
 
     It yields a function ``write(ids, values)``, or None without a path.
     """

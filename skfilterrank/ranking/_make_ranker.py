@@ -362,7 +362,7 @@ class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEsti
 
 @contextmanager
 def share_features():
-    """Context in which every :class:`SharedFeatures` caches its results.
+    """Let every :class:`SharedFeatures` cache its results in this context.
 
     Comparing six losses by cross-validation fits the same transformer on the same rows many times;
     inside this context each transformer is fitted once. The memory is freed at the end. Contexts

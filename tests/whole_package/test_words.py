@@ -76,17 +76,10 @@ def test_no_two_classes_have_one_name():
     assert {name: count for name, count in counts.items() if count > 1} == {}
 
 
-# Measures are declared as functions and named by nouns. The list may only get shorter.
-NOUNS = Path(__file__).parents[1] / "support" / "docstrings_without_verb.txt"
-
-
 def test_docstrings_of_functions_begin_with_a_verb():
+    """Others may add a verb to the list in tests/support/count_docstrings.py."""
     assert has_verb("Return the number of a list.")
     assert has_verb("Number the lists.")
     assert not has_verb("Number of a list.")
     assert not has_verb("Mean over the lists.")
-    listed = NOUNS.read_text(encoding="utf-8").splitlines()
-    found = [sentence for rows in of_package(ROOT).values() for _, sentence in rows]
-    assert sorted(set(found) - set(listed)) == []
-    # What begins with a verb by now leaves the list.
-    assert sorted(set(listed) - set(found)) == []
+    assert of_package(ROOT) == {}
