@@ -104,6 +104,7 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
     from skfilterrank._base.results import Cell, interval_text
 
     frames, rows, head = [], [], ""
+    tags = set()
     for run in evaluations:
         values, mean, name = run.values, run.values.means, run.name
         record = {
@@ -134,7 +135,10 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
             rows = [[str(query), *map(_cell, each)] for query, *each in lines]
             rows.insert(0, [name, *values.per_query.columns])
         if format in _BY_RUN or per_query:
-            lines = trec_rows(run, per_query) if format == "trec" else rows
+            # Only the first of several runs with the same tag is called by it.
+            runid = run.name if run.tag is None or run.tag in tags else run.tag
+            tags.add(runid)
+            lines = trec_rows(run, runid, per_query) if format == "trec" else rows
             yield output.Section(frame, [record], lines)
         else:
             frames.append(frame)
@@ -153,7 +157,7 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
         yield output.Section(table, [], [["run", *measures], *rows])
 
 
-def trec_rows(run, per_query):
+def trec_rows(run, runid, per_query):
     """Return the lines of trec_eval: those of queries if they are asked for, then of all."""
     from skfilterrank._lists.measure_names import parse_measure
 
@@ -164,7 +168,7 @@ def trec_rows(run, per_query):
     rows = []
     for place, (qid, *values) in enumerate([*queries, ("all", *run.values.means)]):
         if place == len(queries):
-            rows.append(["runid", "all", run.name])
+            rows.append(["runid", "all", runid])
         # Columns end at white space, which names may have behind commas.
         rows += [
             ["".join(name.split()), str(qid), f"{value:.0f}" if is_sum else f"{value:6.4f}"]

@@ -71,6 +71,8 @@ class RunEvaluation(Result):
         drawn label sets lack.
     error : ValueError, OSError or None
         Error that stopped the evaluation of the run, with ``on_error="yield"``; else None.
+    tag : str or None
+        Name that all rows of the run give, as in the last column of TREC format.
     """
 
     name: str
@@ -79,6 +81,7 @@ class RunEvaluation(Result):
     unjudged_queries: tuple[str, ...] = ()
     doubts: RunDoubts = NO_DOUBTS
     error: Exception | None = None
+    tag: str | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return the values of queries; an empty table where there is an error."""
@@ -352,7 +355,8 @@ def _evaluate_named(name, run, index, measures, params, path=None):
             measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
         )
     doubts = doubts_of(aligned, misled)
-    return RunEvaluation(name, values, aligned.missing_queries, aligned.unjudged_queries, doubts)
+    queries = aligned.missing_queries, aligned.unjudged_queries
+    return RunEvaluation(name, values, *queries, doubts, tag=aligned.name)
 
 
 def _check_params(measures, *, missing="empty", precision="double", **params):
