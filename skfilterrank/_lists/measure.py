@@ -100,6 +100,9 @@ class Measure:
         and the places that do; the name by default.
     as_limit : str
         For a measure that is no risk, a sentence on the risk that keeps it above a number.
+    deciding : callable or None
+        ``deciding(list, **options)``: how many unjudged documents of a list must be good for the
+        extreme values, see `metrics._unjudged_bounds`; None stands for any number.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
@@ -153,6 +156,7 @@ class Measure:
     preference: str = ""
     as_risk: str = ""
     as_limit: str = ""
+    deciding: Callable | None = None
     order_matters: str = "always"
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()

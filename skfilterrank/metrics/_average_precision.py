@@ -11,6 +11,7 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, of_extremes
 
 
 def sum_precision(block: ListBlock, k):
@@ -151,6 +152,54 @@ def _divisor(n_relevant, k, normalize):
     return divisor
 
 
+def deciding_of_ap(found: OpenList, normalize="R", **options) -> np.ndarray | None:
+    """Return how many unjudged documents must be good for the extreme values of AP."""
+    if not found.has_places or normalize == "found":
+        return None
+    if not found.low <= 0 < found.high:
+        return at_ends(found)
+    relevant, unjudged = found.gains > 0, found.unjudged
+    end = found.first + found.length
+    shown = slice(found.n_shown)
+
+    def around(mask):
+        """Count the documents of a mask above each shown document's tie, and in it."""
+        running = np.append(0, np.cumsum(mask[shown]))
+        return running[found.first], running[end] - running[found.first]
+
+    above, inside = around(relevant)
+    open_above, open_inside = around(unjudged)
+    # Mean of 1 / place over a tie's places in the top k, and of the share of the tie above a place.
+    worth = found.mean_worth(reciprocal)[shown]
+    n_places = np.maximum(np.minimum(end, found.depth) - np.minimum(found.first, found.depth), 0)
+    others = n_places / found.length - (found.first + 1) * worth
+    others /= np.maximum(found.length - 1, 1)
+
+    def of_tie(n_good, n_above):
+        return n_good * ((n_above + 1) * worth + (n_good - 1) * others)
+
+    def below(mask):
+        """Sum the worth of the documents of a mask that are below each document's tie."""
+        running = np.append(0.0, np.cumsum(np.where(mask[shown], worth, 0.0)))
+        return running[-1] - running[end]
+
+    place = np.append(0, np.cumsum(unjudged[shown]))[:-1]
+    before, after = place - open_above, open_inside - (place - open_above) - 1
+    n_down, n_up = inside + before, inside + after
+    # A document that becomes good adds in its own tie, and to relevant documents below.
+    down = of_tie(n_down + 1, above + open_above) - of_tie(n_down, above + open_above)
+    up = of_tie(n_up + 1, above) - of_tie(n_up, above)
+    added = np.zeros((2, len(found.gains)))
+    added[:, shown] = down + below(relevant), up + below(relevant | unjudged)
+    start = (of_tie(inside, above) / np.maximum(inside, 1))[relevant[shown]].sum()
+    values = []
+    for way, own in zip(found.ways, (added[0], added[1], added[1])):
+        n_relevant = np.count_nonzero(relevant) + np.arange(1.0, len(way) + 1)
+        divisor = _divisor(n_relevant, found.k, normalize)
+        values.append((start + np.cumsum(own[way])) / divisor)
+    return of_extremes(values)
+
+
 _NORMALIZE = ("R", "min", "k")
 _check_normalize = one_of(*_NORMALIZE)
 
@@ -203,6 +252,7 @@ sum_precision_score = Measure(
     "sp",
     _sp,
     additive=sum_precision_sum,
+    deciding=at_ends,
     undefined="never",
     value_range=(0, np.inf),
 )
@@ -303,6 +353,7 @@ average_precision_score = Measure(
     aliases=("MAP", "map_cut_@", "context_precision"),
     presets={"context_precision": {"normalize": "found"}},
     additive=average_precision_sum,
+    deciding=deciding_of_ap,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     options={"normalize": one_of(*_NORMALIZE, "found")},

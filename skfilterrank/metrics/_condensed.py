@@ -8,6 +8,8 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
+from skfilterrank.metrics._average_precision import deciding_of_ap
+from skfilterrank.metrics._unjudged_bounds import at_ends
 
 
 def judged(block: ListBlock, k):
@@ -128,6 +130,7 @@ judged_at_k_score = Measure(
     _judged,
     reads="judged",
     order_matters="never",
+    deciding=at_ends,
     undefined="the returned list is empty",
     value_range=(0, 1),
     reads_unjudged=True,
@@ -321,6 +324,7 @@ induced_ap_score = Measure(
     "induced_ap",
     _induced_ap,
     additive=induced_ap_sum,
+    deciding=deciding_of_ap,
     undefined="the query has no relevant document",
     value_range=(0, 1),
     reads_unjudged=True,

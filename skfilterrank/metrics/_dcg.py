@@ -25,6 +25,7 @@ from skfilterrank._lists.scoring import (
     ratio,
     with_undefined,
 )
+from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, of_extremes
 
 
 def _discounted(gains):
@@ -125,6 +126,57 @@ def empty_list(block: ListBlock, k):
     return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))
 
 
+def deciding_between(
+    found: OpenList, *, filtering: bool, uses_worst: bool, **options
+) -> np.ndarray | None:
+    """Return how many unjudged documents must be good for the extreme positions of the DCG."""
+    if not found.has_places:
+        return None
+    lowest = 0.0 if filtering and not uses_worst else -np.inf
+    low, high = np.maximum([found.low, found.high], lowest)
+    worth = found.mean_worth(log_discount)
+    number = np.arange(len(found.rows) + 1.0)
+    others = {high: number, low: number[::-1]} if low < high else {low: number[-1] + 0 * number}
+    judged = np.maximum(found.judged, lowest)
+    best = _best_sums(judged, others, found.k, filtering)
+    worst = np.zeros(len(number))
+    if uses_worst:
+        negated = {-gain: n for gain, n in others.items()}
+        worst -= _best_sums(-judged, negated, found.k, filtering)
+    width = best - worst
+    # Bounds that differ by rounding alone are equal.
+    width[width <= ROUNDING_OF_VALUES * np.maximum(np.abs(best), np.abs(worst))] = np.nan
+    start = worth @ np.where(found.unjudged, low, np.maximum(found.gains, lowest))
+    values = []
+    for way in found.ways:
+        achieved = start + np.cumsum(worth[way]) * (high - low)
+        until = slice(1, len(way) + 1)
+        values.append(ratio(achieved - worst[until], width[until]))
+    return of_extremes(values)
+
+
+def _best_sums(judged, others, k, filtering):
+    """Compute the best DCG@k of judged gains and of varying numbers of other gains.
+
+    `others` maps a gain to an array with its number in each case.
+    """
+    gains, counts = np.unique(judged, return_counts=True)
+    levels = {gain: (n, 0.0) for gain, n in zip(gains, counts)}
+    for gain, number in others.items():
+        levels[gain] = levels.get(gain, (0, 0.0))[0], number
+    n_all = len(judged) + int(sum(number[0] for number in others.values()))
+    depth = n_all if k is None else min(k, n_all)
+    running = np.append(0.0, np.cumsum(log_discount(first_places(depth))))
+    total, above = 0.0, 0.0
+    for gain in sorted(levels, reverse=True):
+        if filtering and gain <= 0:
+            break
+        end = above + sum(levels[gain])
+        first, last = (np.minimum(each, depth).astype(np.intp) for each in (above, end))
+        total, above = total + gain * (running[last] - running[first]), end
+    return total + 0.0 * next(iter(others.values()))
+
+
 def _dcg(block: ListBlock, k):
     """Discounted cumulative gain of the returned list.
 
@@ -166,6 +218,7 @@ dcg_score = Measure(
     as_in={"scikit-learn": {"gains": None, "ties": "average", "undefined": 0.0}},
     intervals_cover=lambda k: k is not None,
     additive=dcg_sum,
+    deciding=at_ends,
     undefined="never",
     value_range=(-np.inf, np.inf),
 )
@@ -218,6 +271,7 @@ ndcg_score = Measure(
         "scikit-learn": {"gains": None, "ties": "average", "undefined": 0.0},
     },
     additive=ndcg_sum,
+    deciding=partial(deciding_between, filtering=False, uses_worst=False),
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
@@ -260,6 +314,7 @@ ndcg_0_score = Measure(
     # trec_eval treats negative labels as 0.
     aliases=("ndcg_cut_@",),
     additive=partial(dcg_sum, bounds=ndcg_0_bounds, lowest=0.0),
+    deciding=partial(deciding_between, filtering=True, uses_worst=False),
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
 )
@@ -314,6 +369,7 @@ ndcg_min_score = Measure(
     _ndcg_min,
     about="both",
     additive=partial(dcg_sum, bounds=ndcg_min_bounds, scale="all"),
+    deciding=partial(deciding_between, filtering=False, uses_worst=True),
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),
 )
@@ -394,6 +450,7 @@ ndcg_f_score = Measure(
     _ndcg_f,
     about="both",
     additive=partial(dcg_sum, bounds=ndcg_f_bounds),
+    deciding=partial(deciding_between, filtering=True, uses_worst=True),
     undefined="every judged gain is 0, or nothing is judged",
     value_range=(0, 1),
 )

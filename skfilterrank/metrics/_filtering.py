@@ -12,6 +12,7 @@ from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, log_discount, ratio
+from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
 
 
 def forbidden_of_set(block: ListBlock, count):
@@ -84,6 +85,7 @@ forbidden_at_k = Measure(
     as_risk="the forbidden share of the shown {top}",
     additive=forbidden_sum,
     order_matters="with k",
+    deciding=at_ends,
     undefined="the returned list is empty",
     value_range=(0, 1),
     greater_is_better=False,
@@ -129,6 +131,7 @@ any_forbidden_at_k = Measure(
     about="forbidden",
     as_risk="the share of {queries} with a forbidden document in the shown {top}",
     order_matters="with k",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
     ties=WHOLE_ORDERS,
@@ -175,6 +178,7 @@ false_reject_rate = Measure(
     of_set=false_reject_of_set,
     as_risk="the share of a query's good documents that is hidden",
     order_matters="never",
+    deciding=at_turns,
     undefined="no document of the query is good",
     value_range=(0, 1),
     greater_is_better=False,
@@ -229,6 +233,7 @@ empty_list_rate = Measure(
     reads="none",
     as_risk="the share of queries that are shown nothing",
     order_matters="never",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
     greater_is_better=False,

@@ -10,6 +10,7 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank._lists.ties import mean_none_relevant
+from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, at_turns, of_extremes
 
 
 def precision_of_set(block: ListBlock, count):
@@ -57,6 +58,42 @@ def first_relevant_sum(facts: Facts, discount) -> Additive:
 
     worth = facts.in_top(worth_of_first)
     return Additive(facts.relevant, worth, uses_levels=True, worth_of="labels")
+
+
+def _deciding_of_r_precision(found: OpenList, **options) -> np.ndarray | None:
+    """Return how many unjudged documents must be good for the extreme values of R-precision."""
+    if not found.has_places:
+        return None
+    if not found.low <= 0 < found.high:
+        return at_ends(found)
+    relevant, unjudged = found.gains > 0, found.unjudged
+    shown, n_open = slice(found.n_shown), len(found.rows)
+    # Numbers above each shown document's tie, and in it, of the relevant and the unjudged.
+    above, inside = [], []
+    for mask in (relevant, unjudged):
+        running = np.append(0, np.cumsum(mask[shown]))
+        above.append(running[found.first])
+        inside.append(running[found.first + found.length] - running[found.first])
+    values = []
+    for place, way in enumerate(found.ways):
+        number = np.arange(1, len(way) + 1)
+        m = np.count_nonzero(relevant) + number
+        row = np.minimum(m, found.n_shown) - 1
+        if not found.n_shown:
+            continue
+        n_above, n_in = above[1][row], inside[1][row]
+        if place == 0:
+            above_good = np.minimum(number, n_above)
+            in_good = np.clip(number - n_above, 0, n_in)
+        else:
+            n_all = n_open if place == 1 else len(way)
+            below = n_all - n_above - n_in
+            in_good = np.clip(number - below, 0, n_in)
+            above_good = np.maximum(number - below - n_in, 0)
+        share = (np.minimum(m, found.n_shown) - found.first[row]) / found.length[row]
+        good = above[0][row] + above_good + share * (inside[0][row] + in_good)
+        values.append(good / m)
+    return of_extremes(values)
 
 
 def _precision(block: ListBlock, k):
@@ -121,6 +158,7 @@ precision_at_k_score = Measure(
     additive=precision_sum,
     of_set=precision_of_set,
     order_matters="with k",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
 )
@@ -185,6 +223,7 @@ recall_at_k_score = Measure(
     aliases=("R", "recall_@", "set_recall", "SetR", "context_recall"),
     additive=recall_sum,
     order_matters="with k",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
@@ -240,6 +279,7 @@ r_precision_score = Measure(
     aliases=("Rprec", *(f"Rprec_mult_{multiple:.2f}" for multiple in _MULTIPLES)),
     presets={f"rprec_mult_{multiple:.2f}": {"multiple": multiple} for multiple in _MULTIPLES},
     additive=r_precision_sum,
+    deciding=_deciding_of_r_precision,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     # A larger number of places is no number of an array.
@@ -352,6 +392,7 @@ reciprocal_rank_score = Measure(
     as_in={"catboost": {"gains": None, "ties": "worst", "undefined": 0.0}},
     aliases=("MRR", "recip_rank"),
     additive=partial(first_relevant_sum, discount=reciprocal),
+    deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
@@ -405,6 +446,7 @@ success_at_k_score = Measure(
     aliases=("success_@",),
     additive=partial(first_relevant_sum, discount=np.ones_like),
     order_matters="with k",
+    deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )

@@ -10,7 +10,8 @@ from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import ratio
-from skfilterrank.metrics._average_precision import average_precision
+from skfilterrank.metrics._average_precision import average_precision, deciding_of_ap
+from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
 
 # trec_eval's names of the points that it prints, and how its version 10 rounds their levels.
 _AS_TREC_EVAL = {
@@ -70,6 +71,7 @@ def _highest_precisions(block):
 
 
 _COUNT: dict[str, Any] = {
+    "deciding": at_ends,
     "order_matters": "never",
     "over_queries": "sum",
     "undefined": "never",
@@ -300,6 +302,7 @@ f_score = Measure(
     additive=f_measure_sum,
     of_set=f_of_set,
     order_matters="with k",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     # The square of a larger number overflows.
@@ -344,6 +347,7 @@ set_map_score = Measure(
     aliases=("SetAP",),
     of_set=set_map_of_set,
     order_matters="never",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
@@ -499,6 +503,7 @@ geometric_map_score = Measure(
     "gm_map",
     _gm_map,
     over_queries="geometric mean",
+    deciding=deciding_of_ap,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )

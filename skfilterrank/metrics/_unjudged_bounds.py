@@ -1,4 +1,4 @@
-"""Bounds of a measure over the labels that unjudged documents can have."""
+"""Bounds of a measure over the labels that unjudged documents can have, and their lists."""
 
 from __future__ import annotations
 
@@ -8,13 +8,141 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._base.checks import check_number
+from skfilterrank._base.checks import cached_property, check_number
 from skfilterrank._base.results import Result, counted
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined
+from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined, first_places
 from skfilterrank.exceptions import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class OpenList:
+    """The documents of a query in list order, some of them unjudged.
+
+    Unjudged documents become good one by one: from the first one down, from the last one up, or
+    from the last one up among those that can be in the top k.
+
+    Attributes
+    ----------
+    gains : ndarray of shape (n_rows,)
+        Gain of each document, NaN where unjudged; documents that are not shown come last.
+    low, high : float
+        Gain of an unjudged document that is not good, or good.
+    k : int or None
+        Cut-off.
+    first, length : ndarray of shape (n_shown,), int
+        Number of places above the tie of each shown document, and number of documents in this tie.
+    has_places : bool
+        False if the gains decide the order in a tie, so that places depend on who is good.
+    """
+
+    gains: np.ndarray
+    low: float
+    high: float
+    k: int | None
+    first: np.ndarray
+    length: np.ndarray
+    has_places: bool = True
+
+    @classmethod
+    def of(cls, gains, scores, low, high, k, ties: str) -> OpenList:
+        """Make a list from rows in list order; `ties` is the rule for equal scores."""
+        shown = scores[scores > -np.inf]
+        is_new = np.ones(len(shown), dtype=bool)
+        is_new[1:] = shown[1:] != shown[:-1]
+        has_places = ties not in ("worst", "best") or bool(is_new.all())
+        if ties != "average":
+            is_new[:] = True
+        starts = np.flatnonzero(is_new)
+        sizes = np.diff(np.append(starts, len(shown)))
+        first, length = np.repeat(starts, sizes), np.repeat(sizes, sizes)
+        return cls(gains, low, high, k, first, length, has_places)
+
+    @property
+    def n_shown(self) -> int:
+        """Number of shown documents."""
+        return len(self.first)
+
+    @property
+    def depth(self) -> int:
+        """Number of shown documents in the top k."""
+        return self.n_shown if self.k is None else min(self.k, self.n_shown)
+
+    @cached_property
+    def unjudged(self) -> np.ndarray:
+        """Mask of the unjudged documents."""
+        return np.isnan(self.gains)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Numbers of the unjudged documents, the first of the list first."""
+        return np.flatnonzero(self.unjudged)
+
+    @property
+    def judged(self) -> np.ndarray:
+        """Gains of the judged documents."""
+        return self.gains[~self.unjudged]
+
+    @cached_property
+    def in_top(self) -> np.ndarray:
+        """Mask of the documents that can be in the top k."""
+        mask = np.zeros(len(self.gains), dtype=bool)
+        mask[: self.n_shown] = self.first < self.depth
+        return mask
+
+    @property
+    def ways(self) -> list[np.ndarray]:
+        """Return the orders in which unjudged documents become good."""
+        return [self.rows, self.rows[::-1], self.rows[self.in_top[self.rows]][::-1]]
+
+    def mean_worth(self, worth) -> np.ndarray:
+        """Compute the mean of `worth`, of places from 1, over the places of each document's tie.
+
+        It is 0 below the cut-off, and for documents that are not shown.
+        """
+        running = np.append(0.0, np.cumsum(worth(first_places(self.depth))))
+        begin, end = (
+            np.minimum(each, self.depth) for each in (self.first, self.first + self.length)
+        )
+        means = np.zeros(len(self.gains))
+        means[: self.n_shown] = (running[end] - running[begin]) / self.length
+        return means
+
+
+def at_ends(found: OpenList, **options) -> np.ndarray:
+    """Return no number: the extreme values occur where no unjudged document is good, or all are.
+
+    For measures that never get worse when the gain of one document rises.
+    """
+    return np.empty(0, dtype=np.intp)
+
+
+def at_turns(found: OpenList, **options) -> np.ndarray | None:
+    """Return numbers for measures of the shares of good documents, among the top k and among all.
+
+    Such a measure rises, or falls, until the good documents reach the next tie or the cut-off.
+    """
+    if not found.has_places:
+        return None
+    end = np.append(found.first + found.length, np.full(len(found.gains) - found.n_shown, np.inf))
+    n_in, n_above = (
+        np.count_nonzero(found.unjudged & mask) for mask in (found.in_top, end <= found.depth)
+    )
+    u = len(found.rows)
+    return np.array([n_above, n_in, u - n_in, u - n_above, n_in - n_above])
+
+
+def of_extremes(values: list[np.ndarray]) -> np.ndarray:
+    """Return the numbers with the extreme values of each way, from its values for 1, 2, ...
+
+    NaN means undefined. A measure that is undefined at some number is undefined with none or with
+    all documents good, too, and these two are always tried.
+    """
+    known = [each for each in values if not np.isnan(each).all()]
+    return 1 + np.array([find(each) for each in known for find in (np.nanargmin, np.nanargmax)])
+
 
 # Number of rows measured at once, which limits memory.
 _CELLS = 2**21
@@ -125,8 +253,9 @@ default=None
     do, except those that depend on labels in between. Only the given rows are considered, so they
     must reach as deep as the lists. For RBP, the difference of the two is the residual of [1]_.
 
-    A query with u unjudged rows needs up to 3 (u + 1) values of the measure, so the time grows with
-    the square of its rows: a list of 1,000 rows takes a tenth of a second.
+    A query with u unjudged rows needs 3 (u + 1) values of the measure, so the time grows with the
+    square of its rows. A few values suffice, and the time is linear, for precision, recall, F, AP,
+    R-precision, RR, RBP, ERR, the kinds of nDCG, and counts; but not for ties="worst" or "best".
 
     References
     ----------
@@ -169,6 +298,7 @@ default=None
             lists.gains[rows],
             scores[rows],
             (low, high),
+            _deciding_numbers(parsed, lists.gains[rows], scores[rows], (low, high), lists.ties),
             _in_top(scores[rows], parsed.k),
             lambda labels, y_score, groups, rows=rows: entry.per_query(
                 labels,
@@ -204,13 +334,27 @@ def _two_gains(gains, low, high):
     return low, high
 
 
+def _deciding_numbers(parsed, gains, scores, two_gains, ties):
+    """Return how many unjudged documents must be good for the extreme values to occur."""
+    measure, options = parsed.measure, parsed.options
+    u, numbers = np.count_nonzero(np.isnan(gains)), None
+    own = measure.own_reading
+    if own is not None:
+        measure, gains, two_gains = measure.plain, own.of(gains), own.of(np.array(two_gains))
+    is_known = own is None or (own.ties is None and not own.options)
+    if measure.deciding is not None and is_known and two_gains[0] <= two_gains[1]:
+        found = OpenList.of(gains, scores, *two_gains, parsed.k, ties)
+        numbers = measure.deciding(found, **{**measure.defaults, **options})
+    return np.arange(u + 1) if numbers is None else np.unique([0, min(1, u), u, *numbers])
+
+
 def _in_top(scores, k):
     """Tell which documents can be in the top k: shown, and in no tie that lies below it."""
     shown = scores > -np.inf
     return shown if k is None or k >= len(scores) else shown & (scores >= scores[k - 1])
 
 
-def _possible_values(gains, scores, two_gains, in_top, measure):
+def _possible_values(gains, scores, two_gains, numbers, in_top, measure):
     """Compute the value of a list if its first, or its last, unjudged documents are good.
 
     The last of all are good, or the last of those that can be in the top.
@@ -218,9 +362,9 @@ def _possible_values(gains, scores, two_gains, in_top, measure):
     low, high = two_gains
     unjudged = np.flatnonzero(np.isnan(gains))
     u, n = len(unjudged), len(gains)
-    place, number = np.arange(u), np.arange(u + 1)[:, None]
+    place, number = np.arange(u), numbers[:, None]
     u_top = np.count_nonzero(in_top[unjudged])
-    last_of_top = (place < u_top) & (place >= u_top - number[: u_top + 1])
+    last_of_top = (place < u_top) & (place >= u_top - number[numbers <= u_top])
     is_good = np.concatenate([place < number, place >= u - number, last_of_top])
     values, step = [], max(1, _CELLS // n)
     for start in range(0, len(is_good), step):

@@ -12,6 +12,7 @@ from skfilterrank._lists.scoring import first_places, geometric, reciprocal
 from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._condensed import ranked_unjudged
+from skfilterrank.metrics._unjudged_bounds import at_ends
 
 
 def rbp_sum(facts: Facts) -> Additive:
@@ -35,6 +36,11 @@ def _satisfied(gains, max_grade):
     powers = np.where(grades < 1, np.expm1(np.log(2) * grades), np.exp2(grades) - 1)
     result.ravel()[relevant] = powers * 2.0**-max_grade
     return result
+
+
+def _deciding_of_rbp(found, relevance, **options):
+    """Return no number, unless the highest gain of the list scales all others."""
+    return None if relevance == "scaled" else at_ends(found)
 
 
 def _rbp(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "binary"):
@@ -116,6 +122,7 @@ rbp_score = Measure(
     _rbp,
     intervals_cover=True,
     additive=rbp_sum,
+    deciding=_deciding_of_rbp,
     undefined="never",
     value_range=(0, 1),
     options={"persistence": check_share, "relevance": one_of("binary", "graded", "scaled")},
@@ -260,6 +267,7 @@ def _err(block: ListBlock, k, *, max_grade: float = 4):
 err_score = Measure(
     "err",
     _err,
+    deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     # Up to grade 50, float64 can distinguish the highest grade's probability from 1.

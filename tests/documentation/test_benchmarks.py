@@ -16,7 +16,6 @@ import pytest
 
 from _site import benchmarks as pages_of_results
 from skfilterrank._lists.measure import MEASURES
-from skfilterrank.io import align
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -260,9 +259,8 @@ def unknown_arguments(tree):
 
 @cache
 def options_of_measures():
-    """What functions take as `**options`: parameters of measures, and how labels are read."""
-    known = {name for each in MEASURES.values() for name in inspect.signature(each).parameters}
-    return known | inspect.signature(align).parameters.keys()
+    """Names of the parameters of all measures, which functions take as `**options`."""
+    return {name for each in MEASURES.values() for name in inspect.signature(each).parameters}
 
 
 @pytest.mark.slow

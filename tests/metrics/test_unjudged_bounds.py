@@ -120,3 +120,56 @@ def test_gains_of_its_own():
     y_true, y_score, groups = [2, nan, 1], [1, 2, 3], ["q"] * 3
     found = unjudged_bounds(y_true, y_score, "rr(rel=2)", groups=groups)
     assert (found.least.tolist(), found.most.tolist()) == ([1 / 3], [1 / 2])
+
+
+FEW = (
+    *("ap", "ap@20", "ap(rel=2)", "dcg", "err", "f@20", "false_reject_rate", "gm_map"),
+    *("induced_ap", "judged", "ndcg", "ndcg_0@20", "ndcg_f", "ndcg_min", "num_rel", "precision"),
+    *("r_precision", "rbp", "recall@20", "rr", "set_map", "sp", "success"),
+)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_few_ways_to_judge_a_long_list_are_measured(name, monkeypatch):
+    """Their number does not grow with the list: else the time grows with its square."""
+    rng = np.random.default_rng(0)
+    gains = rng.choice([nan, -1.0, 0.0, 1.0, 2.0], 500, p=[0.6, *4 * [0.1]])
+    measured = []
+
+    class Counted(type(known_measure(name))):
+        def __call__(self, labels, *rest, **how):
+            measured.append(len(labels) // len(gains))
+            return super().__call__(labels, *rest, **how)
+
+    monkeypatch.setattr(known_measure(name), "__class__", Counted)
+    unjudged_bounds(gains, rng.integers(0, 200, 500), name, groups=np.zeros(500))
+    assert sum(measured) <= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ap", "ap@5", "ap(normalize=min)@5", "ap(normalize=k)@5", "rbp", "ndcg", "ndcg_0@5"),
+        *("ndcg_min", "ndcg_f", "ndcg_f@5", "recall@5", "f(beta=2)@5", "r_precision", "set_map"),
+    ],
+)
+@pytest.mark.parametrize("n_scores", [6, 10**9], ids=["ties", "no ties"])
+def test_bounds_are_those_of_all_numbers(name, n_scores):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        gains = rng.choice([nan, 0.0, 1.0], 25, p=[0.5, 0.25, 0.25])
+        scores = np.where(rng.random(25) < 0.1, -inf, rng.integers(0, n_scores, 25))
+        order = np.argsort(-scores, kind="stable")
+        rows = order[np.isnan(gains[order])]
+        ways = [gains.copy() for _ in range(2 * len(rows) + 2)]
+        for number in range(len(rows) + 1):
+            for way, good in ((0, rows[:number]), (1, rows[len(rows) - number :])):
+                ways[2 * number + way][rows] = 0.0
+                ways[2 * number + way][good] = 1.0
+        groups = np.repeat(np.arange(len(ways)), 25)
+        everywhere = np.tile(scores, len(ways))
+        values = evaluate(np.concatenate(ways), everywhere, name, groups=groups).per_query
+        found = unjudged_bounds(gains, scores, name, groups=np.zeros(25))
+        assert found.least[0] == pytest.approx(values.to_numpy().min(), abs=1e-12)
+        assert found.most[0] == pytest.approx(values.to_numpy().max(), abs=1e-12)
