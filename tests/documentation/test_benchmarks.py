@@ -16,6 +16,7 @@ import pytest
 
 from _site import benchmarks as pages_of_results
 from skfilterrank._lists.measure import MEASURES
+from skfilterrank.io import align
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -259,8 +260,9 @@ def unknown_arguments(tree):
 
 @cache
 def options_of_measures():
-    """Names of the parameters of all measures, which functions take as `**options`."""
-    return {name for each in MEASURES.values() for name in inspect.signature(each).parameters}
+    """Names that functions take as `**options`: of measures, and of how judgments are read."""
+    of_judgments = {*inspect.signature(align).parameters, "n_items"}
+    return of_judgments.union(*(inspect.signature(each).parameters for each in MEASURES.values()))
 
 
 @pytest.mark.slow
