@@ -40,14 +40,30 @@ def _has_zeros_third(content):
     return not _OTHER_THIRD.search(content) and bool(_ZERO_TWICE.search(content, 0, _PROOF_BYTES))
 
 
+_RANKED = [
+    re.compile(
+        rb"(\S+)[ \t]+(\S+)[ \t]+%d[ \t]+[-+]?\d*\.\d\S*[ \t]*\r?\n"
+        rb"[ \t]*\1[ \t]+(?!\2\s)\S+[ \t]+%d[ \t]+[-+]?\.?\d" % ranks
+    )
+    for ranks in ((0, 1), (1, 2))
+]
+
+
+def _has_ranks_third(content):
+    """Tell whether the third column of the first two lines counts documents, before fractions."""
+    first = first_line(content)
+    return any(pattern.match(content, first.start(1)) for pattern in _RANKED)
+
+
 QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("sample", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
+_RANKS_THIRD = Layout("run", "qid docno rank score", _has_ranks_third)
 # Layouts of judgments and of runs, by the value that a row holds. The last is the usual one.
 LAYOUTS = {
     "label": (Layout("qrels", "qid docno iteration label", _has_zeros_third), PRELS, QRELS),
-    "score": (MS_MARCO_RUN, RUN),
+    "score": (MS_MARCO_RUN, _RANKS_THIRD, RUN),
 }
 
 # Hint in errors about judgments in the place of runs, and the reverse.
@@ -145,7 +161,10 @@ def _looks(content, patterns):
 
 def check_not_other(value, content, name):
     """Raise for a file that is nothing in TREC format, such as a ZIP archive or features."""
-    if other := _looks(content, _OTHER_PATTERNS):
+    other = _looks(content, _OTHER_PATTERNS)
+    if value == "label" and n_columns(content) == 4 and _has_ranks_third(content):
+        other = f"; the file seems to be a run ({_RANKS_THIRD.columns})"
+    if other:
         usual = LAYOUTS[value][-1]
         what = f"lines of a {usual.kind} ({usual.columns}) were expected{other}."
         raise FileFormatError(what, name, _first_number(content))

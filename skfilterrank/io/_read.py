@@ -275,7 +275,8 @@ def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     and the rank must be a number, so that a blank within an id is an error instead of shifted
     columns. Ids stay as they are written, so "01" and "1" are two queries. Lines with three columns
     have the format of MS MARCO, ``qid docno rank``. The score is then the negative rank, as in a
-    table with ranks but without scores.
+    table with ranks but without scores. Lines with four columns are ``qid docno rank score``, if
+    the ranks of the first two count and the first score is a fraction.
 
     Tables, JSON and objects in memory may have all forms that `read_qrels` reads, with scores
     instead of labels. Known names of their column are "score" and "prediction".

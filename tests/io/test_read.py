@@ -561,6 +561,25 @@ def test_documents_may_stand_before_a_column_of_zeros():
             read_qrels(io.StringIO(text))
 
 
+def test_runs_of_four_columns():
+    for ranks in ((0, 1), (1, 2)):
+        text = "# c\n1 a {} 1.5\n1 b {} 0.5\n".format(*ranks)
+        run = read_run(io.StringIO(text))
+        assert run.to_dict("list") == {
+            "qid": ["1", "1"],
+            "docno": ["a", "b"],
+            "rank": list(ranks),
+            "score": [1.5, 0.5],
+        }
+        with pytest.raises(FileFormatError, match=r"2: lines of a qrels .* a run \(qid docno rank"):
+            read_qrels(io.StringIO(text))
+    # Documents that are called 1 and 2.
+    for text in ("1 0 1 0.5\n1 0 2 0.25\n", "1 0 1 2\n1 1 2 0\n", "1 0 1 0.5\n2 1 2 1\n"):
+        with pytest.raises(FileFormatError, match="seems to be judgments"):
+            read_run(io.StringIO(text))
+        read_qrels(io.StringIO(text))
+
+
 def test_columns_that_may_look_so():
     assert read_qrels(io.StringIO("1 0 2 1 1\n2 d 0 1 1\n"))["docno"].tolist() == ["0", "d"]
     two = "1 predicted:a d 1\n2 predicted:b e 1\n3 0 f 1\n"
