@@ -174,4 +174,5 @@ def certificate_of(curve, lists, promises, every, confidence, clusters=None, uni
     found = certify(tests, curve, lists.scores)
     bounds = {test.risk.name: test.found(found[0]) for test in tests}
     unjudged = find_unjudged(lists, promises)
-    return make_certificate(bounds, units, lists, confidence, found, unjudged, max_shown=None)
+    given = {"max_shown": None, "shown": lists.scores >= found[0]}
+    return make_certificate(bounds, units, lists, confidence, found, unjudged, **given)
