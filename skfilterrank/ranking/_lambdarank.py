@@ -85,10 +85,10 @@ class LambdaObjective:
         hessian:   w_ij * r_ij * (1 - r_ij)  for both
 
     With "lambdaloss", ``10 * (D(d) - D(d + 1))`` is added to ``|D(p_i) - D(p_j)|``, with
-    ``d = |p_i - p_j|``. As with LightGBM's ``lambdarank_norm``, w_ij is divided by
-    ``0.01 + |s_i - s_j|`` unless all scores of the query are equal, and both derivatives are
-    multiplied by ``log2(1 + S) / S``, where S is the sum of the absolute gradients over the pairs,
-    each counted for i and j.
+    ``d = |p_i - p_j|``. As with LightGBM's ``lambdarank_norm``, both derivatives are multiplied by
+    ``log2(1 + S) / S``, where S is the sum of the absolute gradients over the pairs, each counted
+    for i and j; and with "lambdarank", w_ij is divided by ``0.01 + |s_i - s_j|`` unless all scores
+    of the query are equal.
 
     Cross-entropy adds ``gamma / n * (expit(s) - [gain > 0])`` and ``gamma / n * expit(s) *
     (1 - expit(s))``, n the number of rows of the query.
@@ -153,8 +153,10 @@ class LambdaObjective:
         """Sum the derivatives over the pairs of each document, in ranked order."""
         pushes, curvature = np.zeros_like(scores), np.zeros_like(scores)
         total = np.zeros(len(scores), dtype=self.dtype)
-        is_flat = scores[np.arange(len(scores)), last] == 0
-        offset = np.where(is_flat, 1.0, 0.01).astype(self.dtype)[:, None, None]
+        offset = None
+        if self._of_distance is None:
+            is_flat = scores[np.arange(len(scores)), last] == 0
+            offset = np.where(is_flat, 1.0, 0.01).astype(self.dtype)[:, None, None]
         width = scores.shape[1]
         depth = width - 1 if self.k is None else min(self.k, width - 1)
         step = max(1, min(_LEADERS, _PAIRS // scores.size))
@@ -189,8 +191,9 @@ def _pairs(scores, gains, upper, lower, lead, offset):
     np.reciprocal(chance, out=chance)
     weight = gains[:, upper, None] - gains[:, None, lower]
     weight *= lead
-    distance += offset
-    weight /= distance
+    if offset is not None:
+        distance += offset
+        weight /= distance
     # In a correctly ranked pair the gradient is weight * chance; in a wrongly ranked pair, whose
     # weight is negative here, it is weight * (1 - chance).
     curve = np.abs(weight)
@@ -324,7 +327,9 @@ class LambdaRankRanker(FeatureRanker):
     LightGBM, truncation selects pairs but does not truncate discounts. With gains from 0 up W_k is
     0, and the loss is LightGBM's lambdarank. LambdaLoss, the NDCG-Loss2++ of [3]_ with its weight
     of 10, adds ``10 * (1 / log2(d + 1) - 1 / log2(d + 2))`` to the difference of the discounts,
-    with the distance d of the two places. Both are normalised as LightGBM's lambdarank is.
+    with the distance d of the two places. As in LightGBM, the gradients of a query are scaled so
+    that their sum becomes its logarithm, and pairs of LambdaRank are divided by the distance of
+    their scores. Pairs of LambdaLoss are not, as neighbours would outweigh all others.
 
     Documents with equal scores (all before the first tree) have an arbitrary order that is computed
     from their features. So the fitted model does not depend on the order of rows or on query ids,

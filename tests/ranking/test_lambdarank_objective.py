@@ -37,7 +37,9 @@ def brute_force(gains, scores, groups, *, k, gamma, loss):
                 if loss == "lambdaloss":
                     apart = abs(place[i] - place[j])
                     weight += 10 * (1 / log2(apart + 1) - 1 / log2(apart + 2))
-                w *= weight if flat else weight / (0.01 + abs(lead))
+                elif not flat:
+                    weight /= 0.01 + abs(lead)
+                w *= weight
                 r = expit(-lead)
                 push = w * r
                 g[i] -= push
@@ -95,9 +97,9 @@ def test_gradient_equals_the_double_loop(ragged, kind, k, gamma, loss):
 
 
 @pytest.mark.parametrize(
-    ("loss", "of_distance"), [("lambdarank", 0.0), ("lambdaloss", 10 * (1 - 1 / log2(3)))]
+    ("loss", "factor"), [("lambdarank", 1 / (0.01 + 0.5)), ("lambdaloss", 1 + 10)]
 )
-def test_a_pair_by_hand(loss, of_distance):
+def test_a_pair_by_hand(loss, factor):
     # gains 2 and -1 at places 2 and 1, scores 0.5 apart the wrong way: I = 2, W = -1.
     objective = LambdaObjective(
         np.array([2.0, -1.0]),
@@ -108,7 +110,8 @@ def test_a_pair_by_hand(loss, of_distance):
         dtype=np.float64,
     )
     gradient, hessian = objective(np.array([0.0, 0.5]))
-    w = (2 - -1) * (1 - 1 / log2(3) + of_distance) / (2 - -1) / (0.01 + 0.5)
+    # The distance of the places 1 and 2 has the discounts of the places themselves.
+    w = factor * (2 - -1) * (1 - 1 / log2(3)) / (2 - -1)
     r = 1 / (1 + np.exp(-0.5))
     # The sum of the gradients becomes its logarithm.
     scale = log2(1 + 2 * w * r) / (2 * w * r)
