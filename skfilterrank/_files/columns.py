@@ -81,16 +81,17 @@ _BESIDE_LABELS = ("corpus-id", "q_id")
 def find_column(present, names):
     """Return the first of some names that is among the columns, in any case; None without one.
 
-    A name in the same case comes before others. Raises if several columns differ only in case.
+    "Query ID" is "query_id". A name in the same case comes before others. Raises if several columns
+    differ only in this.
     """
     present = dict.fromkeys(present)
     in_any_case: dict = {}
     for column in present:
-        in_any_case.setdefault(str(column).lower(), []).append(column)
+        in_any_case.setdefault(str(column).lower().replace(" ", "_"), []).append(column)
     for name in names:
         if name in present:
             return name
-        if len(found := in_any_case.get(str(name).lower(), [])) > 1:
+        if len(found := in_any_case.get(str(name).lower().replace(" ", "_"), [])) > 1:
             raise InputError(
                 f"the columns {brief_list(found)} differ only in case, and each may be "
                 f"{brief(name)}: rename all but one, or name one exactly, by {{columns=}} or the "

@@ -139,15 +139,16 @@ def read_qrels(
 
     Other files are tables. CSV, TSV and files with single spaces between columns need the names of
     the columns in the first line, as files of BEIR have them. CSV of spreadsheets may have
-    semicolons, decimal commas and rows of empty fields. JSON lines, JSON lists of objects,
-    Parquet and a JSON object ``{query: {document: label}}`` are read, too. Known names of
-    columns, in any case, are "qid", "query_id", "topic", "question_id", "query" or "user"; "docno",
-    "doc_id", "document_id", "passage_id", "pid" or "item"; "label", "relevance", "rel", "rating" or
-    "grade"; and some variants of these. Two columns of one meaning are an error, unless one is
-    called "qid", "docno" or "label", or may be a text, such as "query" beside "query_id". In a
-    table with "corpus-id" or "q_id", the column "score" holds labels. A missing label is NaN
-    (pooled, but not judged). A column "judged_by" has the form that is described above, and may be
-    empty for people. A column "iteration" is read like the second column of TREC format.
+    semicolons or vertical bars, decimal commas and rows of empty fields. JSON lines, JSON lists of
+    objects, Parquet, Excel (one sheet, with openpyxl) and a JSON object ``{query: {document:
+    label}}`` are read, too. Known names of columns, in any case and with blanks for "_", are "qid",
+    "query_id", "topic", "question_id", "query" or "user"; "docno", "doc_id", "document_id",
+    "passage_id", "pid" or "item"; "label", "relevance", "rel", "rating" or "grade"; and some
+    variants of these. Two columns of one meaning are an error, unless one is called "qid", "docno"
+    or "label", or may be a text, such as "query" beside "query_id". In a table with "corpus-id" or
+    "q_id", the column "score" holds labels. A missing label is NaN (pooled, but not judged). A
+    column "judged_by" has the form that is described above, and may be empty for people. A column
+    "iteration" is read like the second column of TREC format.
 
     In memory, judgments may be a data frame of pandas or polars, an Arrow table, a dict of dicts,
     an object of ranx, or rows of ir_measures or ir_datasets as a list or an iterator.

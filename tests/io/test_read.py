@@ -592,6 +592,7 @@ def test_columns_that_may_look_so():
     [
         ("QID,DocNo,Rating,Prediction", None),
         ("question_id,passage_id,grade,score", None),
+        ("Query ID,Document ID,Grade,Score", None),
         ("user;item;rating;prediction", None),
         ("Query_ID\tdocId\tRelevance\tScore", None),
         ("question,answer,verdict,logit", ["qid", "docno", "label", "score"]),
