@@ -419,6 +419,8 @@ def make_certificate(
     if max_shown is not None:
         covered, n_shown = counted(max_shown, "document"), np.bincount(lists.index.codes(), shown)
         said["max_shown"] = f"The certificate covers lists that show at most {covered}."
+        if np.isneginf(threshold):
+            said["rule"] = f"The threshold hides none of the first {covered}."
         if n_shown.max() > max_shown:
             said["max_shown"] = (
                 f"More may be shown, and the certificate covers the first {covered} alone."

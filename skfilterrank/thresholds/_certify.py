@@ -85,10 +85,10 @@ class RiskTest:
         if not (self.raw.start.any() or self.raw.losses.any()):
             warn_user(
                 f"The risk {brief(self.risk.name)} is 0 on all calibration queries at every "
-                "threshold, so its certificate means little. If forbidden documents should have "
-                "gains below 0, pass {gains}.",
+                "threshold, so its certificate means little. If labels of forbidden documents are "
+                "not below 0, map them by {gains=}.",
                 FitWarning,
-                argument="gains",
+                argument="gains=",
             )
 
     def _walk(self, steps):

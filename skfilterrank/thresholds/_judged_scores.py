@@ -430,6 +430,18 @@ def warn_without_good(gains: np.ndarray) -> None:
         )
 
 
+def warn_without_forbidden(gains: np.ndarray, measure: ParsedMeasure) -> None:
+    """Warn if nothing is forbidden, and a measure only loses by documents that are."""
+    if measure.measure.about == "both" and (gains > 0).any() and not (gains < 0).any():
+        warn_user(
+            f"no label has a gain below 0, so that nothing is forbidden, and showing everything is "
+            f"best by {measure.text}. If a label must not be shown, give it a gain below 0, such "
+            "as by {gains={0: -1}}.",
+            FitWarning,
+            argument="gains={0: -1}",
+        )
+
+
 def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """Subtract thresholds from scores: finite margins, at least 0 exactly for shown rows."""
     scores = np.clip(scores, -_HUGE, _HUGE)

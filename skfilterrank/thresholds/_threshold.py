@@ -55,6 +55,7 @@ from skfilterrank.thresholds._judged_scores import (
     scored_sizes,
     usual_sizes,
     values_shown,
+    warn_without_forbidden,
     warn_without_good,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
@@ -263,6 +264,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             judged = judged.in_order()
         warn_without_good(judged.gains)
         if not self.is_calibrated:
+            if self.cut_.level is None:
+                warn_without_forbidden(judged.gains, parsed)
             n_open = judged.lists.count_unjudged_queries()
             warn_of_unjudged([parsed], n_open, judged.index.n_queries)
         if self.cut_.level is None and self.fitted_with_groups_:

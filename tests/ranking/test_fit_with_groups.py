@@ -62,6 +62,7 @@ class TestNegativeLabels:
             RankAndFilter(LGBMRanker(**LIGHTGBM)).fit(data.X, y, groups=data.groups)
 
     @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
     def test_label_gain_lifts_the_limit_of_grades(self, data):
         y = np.arange(len(data.y)) % 40
         ranker = LGBMRanker(**LIGHTGBM, label_gain=list(range(40)))

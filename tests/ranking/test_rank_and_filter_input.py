@@ -207,6 +207,7 @@ class TestDegenerateData:
     @pytest.mark.parametrize(
         ("label", "threshold", "value"), [(1, -np.inf, 1.0), (0, -np.inf, 0.0), (-1, np.inf, 1.0)]
     )
+    @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
     def test_all_labels_equal(self, data, label, threshold, value):
         y = np.full(len(data.y), label)
         model = RankAndFilter(Ridge()).fit(data.X, y, groups=data.groups)

@@ -107,6 +107,7 @@ class TestWhatTheEstimatorIsGiven:
         model.fit(X, self.y[order], groups=self.groups[order])
         assert model.estimator_.X_ is X
 
+    @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
     def test_weights_are_cut_to_the_fold(self):
         folds = [([0, 1, 3, 4, 5, 6], [2])]
         spy = RankAndFilter(GroupIdSpy(), cv=folds, refit=False)

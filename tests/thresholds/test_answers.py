@@ -242,6 +242,7 @@ def test_a_summary_in_a_line(data):
     )
 
 
+@pytest.mark.filterwarnings("ignore:no label has a gain below 0")
 def test_differences_have_paired_intervals(data):
     _, y, groups, _ = data
     # All rows have one score, so that showing everything is best in each fold.

@@ -298,7 +298,7 @@ def test_a_rate_that_cannot_fail_is_warned_of(data):
         "risks": risks_at("any_forbidden", 0.1, 3),
         "measure": "ndcg_f@3",
     }
-    with pytest.warns(FitWarning, match="'any_forbidden@3' is 0 on all .* pass gains"):
+    with pytest.warns(FitWarning, match="'any_forbidden@3' is 0 on all .* map them by gains="):
         certified(grades, data.bayes_scores, confidence_level=0.9, **params)
     one = certified(
         grades, data.bayes_scores, gains=lambda label: label - 1.0, confidence_level=0.9, **params

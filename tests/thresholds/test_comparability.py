@@ -209,6 +209,7 @@ class TestRatio:
 class TestThresholds:
     @pytest.mark.parametrize("threshold", [TunedThreshold(), FirstK(), PerQueryThreshold()])
     @pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
+    @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
     def test_fit_keeps_the_finding(self, threshold, tmp_path):
         threshold.fit(SHIFTED, LISTS.y, groups=LISTS.groups)
         expected = found(LISTS, SHIFTED)
@@ -225,11 +226,13 @@ class TestThresholds:
         with pytest.warns(FitWarning, match="Scores do not compare .* those of FirstK and Learned"):
             ExpectedThreshold("f").fit(SHIFTED, LISTS.y, groups=LISTS.groups)
 
+    @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
     def test_without_queries_nothing_is_compared(self):
         with pytest.warns(FitWarning, match="without query ids"):
             model = TunedThreshold().fit(LISTS.log_odds, LISTS.y)
         assert not hasattr(model, "comparability_")
 
+    @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
     def test_rank_and_filter_compares_held_out_scores(self):
         X = np.column_stack([SHIFTED, LISTS.log_odds])
         model = RankAndFilter(LogisticRegression()).fit(X, LISTS.y, groups=LISTS.groups)

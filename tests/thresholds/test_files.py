@@ -188,6 +188,7 @@ class OwnThreshold(TunedThreshold):
         (OwnThreshold(), "OwnThreshold is not a class of skfilterrank.thresholds"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:no label has a gain below 0")
 def test_what_no_file_holds(data, tmp_path, threshold, message):
     model = fitted(threshold, data)
     with pytest.raises(InputError, match=message):

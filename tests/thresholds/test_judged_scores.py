@@ -18,6 +18,7 @@ from skfilterrank.thresholds._judged_scores import (
     number_clusters,
     read_scores,
     values_shown,
+    warn_without_forbidden,
     warn_without_good,
 )
 
@@ -172,6 +173,15 @@ def test_warning_of_nothing_good():
     with pytest.warns(FitWarning, match="no label has a gain above 0 and some are below"):
         warn_without_good(np.array([-1.0, 0.0]))
     warn_without_good(np.array([-1.0, 1.0]))
+
+
+def test_warning_of_nothing_forbidden():
+    gains = np.array([0.0, 1.0, np.nan])
+    with pytest.warns(FitWarning, match="no label has a gain below 0, .* best by ndcg_f@3"):
+        warn_without_forbidden(gains, parse_measure("ndcg_f@3"))
+    # Other measures lose by documents that are not good.
+    warn_without_forbidden(gains, parse_measure("f@3"))
+    warn_without_forbidden(np.append(gains, -1.0), parse_measure("ndcg_f@3"))
 
 
 def test_margins_are_finite_and_at_least_0_where_shown():
