@@ -94,7 +94,9 @@ def test_a_file_name_that_is_not_utf8(files, run, format):
     arguments = ["run\udcff", "-m", "rr", "--format", format]
     code, out, err = run("evaluate", "qrels", *arguments)
     assert (code, err) == (0, "")
-    assert (json.loads(out)["run"] if format == "json" else out).count("run\\xff") == 1
+    # trec_eval names a run by its own tag.
+    name = "x" if format == "trec" else "run\\xff"
+    assert (json.loads(out)["run"] if format == "json" else out).count(name) == 1
     assert run("evaluate", "qrels", "absent\udcff")[2] == (
         "skfilterrank: error: absent\\udcff: No such file or directory\n"
     )
@@ -131,7 +133,8 @@ def test_programs_get_names_as_they_are(run, format):
     code, out, _ = run("evaluate", "qrels", NASTY, "-m", "rr", "--per-query", "--format", format)
     assert code == 0
     (scores,) = SystemScores.read(io.StringIO(out)).values()
-    assert (list(scores.systems), list(scores.queries)) == ([NASTY], [TOPIC])
+    name = "x" if format == "trec" else NASTY
+    assert (list(scores.systems), list(scores.queries)) == ([name], [TOPIC])
 
 
 def test_messages_have_no_control_characters(files, run):

@@ -46,7 +46,8 @@ OPTIMIZABLE = sorted(
     set(get_measure_names())
     - {"dcg", "sp", "ndcg_min", "stat_ap", "search_length", "recall_error"}
     - {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
-    - {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret", "gm_map"}
+    - {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "gm_map"}
+    - {"rbp_residual", "unjudged"}
 )
 
 

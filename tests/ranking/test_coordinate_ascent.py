@@ -282,6 +282,7 @@ pytestmark = pytest.mark.slow
 
 SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
 SAME_FOR_EVERY_ORDER |= {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret"}
+SAME_FOR_EVERY_ORDER |= {"num_nonrel_judged_ret", "rbp_residual", "unjudged", "relative_precision"}
 
 
 @pytest.mark.slow
