@@ -47,7 +47,7 @@ OPTIMIZABLE = sorted(
     - {"dcg", "sp", "ndcg_min", "stat_ap", "search_length", "recall_error"}
     - {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
     - {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "gm_map"}
-    - {"rbp_residual", "unjudged"}
+    - {"rbp_residual", "unjudged", "relative_precision"}
 )
 
 
