@@ -410,6 +410,8 @@ def message_of(error) -> str:
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
+        if re.fullmatch(r"\w[\w().=]*@\d+", str(error.filename)):
+            text += ". Join measures by commas, as in -m ap,ndcg@10"
     if error.args and isinstance(error.args[0], Message):
         text = text.replace(error.args[0], in_options(error.args[0]))
     notes = list(map(in_options, getattr(error, "__notes__", [])))

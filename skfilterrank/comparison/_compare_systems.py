@@ -604,8 +604,8 @@ def compare_systems(
     check_choice(test, "test", tuple(TESTS))
     if test != "t" and scores.draws is not None:
         raise InputError(
-            f"{{test}} must be 't' for values by drawn label sets, got {brief(test)}: only means "
-            "over queries have an error of the draws.",
+            f"{{test}} must be 't' for values by drawn label sets, got {brief(test)}: only "
+            "the t test counts how far the drawn sets differ.",
             argument="test",
         )
     is_family_wise = test == "tukey"

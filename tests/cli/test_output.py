@@ -157,3 +157,9 @@ def test_nothing_leaves_but_through_the_output():
             if text in ("print", "sys.stdout", "sys.stdin", "sys.stderr.write"):
                 strays.append(path)
     assert set(strays) == {Path(_output.__file__)}
+
+
+def test_a_measure_behind_a_blank_is_told_from_a_run(files, run):
+    code, _, err = run("evaluate", "qrels", "run", "-m", "ap", "ndcg@10")
+    assert code == 2
+    assert "ndcg@10: No such file or directory. Join measures by commas, as in -m ap,ndcg@10" in err
