@@ -10,7 +10,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Annotated, Any, Literal, NamedTuple
 
-from skfilterrank._base.words import printable, progress_bar, warn_user, with_warnings
+from skfilterrank._base.words import printable, progress_bar, repeat_warnings, with_warnings
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import Section, call, chosen_format, print_sections, progress, tell
 from skfilterrank.cli._parser import similar
@@ -330,11 +330,16 @@ def _fit(models, name, train, bar, part="all rows"):
     _, warned = with_warnings(
         partial(model.fit, train.X, label_array(train.y), groups=train.groups)
     )
-    for text, category in dict.fromkeys(warned):
-        if AS_GOOD in text or IN_EVERY_LIST in text:
-            text = Message(f"{name}: {text.text}", text.argument)
-        # Other warnings are about the rows, and said once for all models.
-        warn_user(text, category)
+    # Other warnings are about the rows, and said once for all models.
+    repeat_warnings(
+        (
+            Message(f"{name}: {text.text}", text.argument)
+            if AS_GOOD in text or IN_EVERY_LIST in text
+            else text,
+            category,
+        )
+        for text, category in warned
+    )
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate

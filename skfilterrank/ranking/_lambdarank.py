@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import joblib
@@ -667,7 +669,12 @@ def check_lightgbm_names(params, own, owner: str, unused: str = NOT_TRAINING) ->
     known = {alias: name for name, names in aliases.items() for alias in names}
     arguments = {known.get(name, name): argument for argument, name in own.items()}
     given: dict[str, str] = {}
-    for name in params:
+    for name, value in params.items():
+        if not isinstance(value, str | Real | Path | list | tuple | set | np.ndarray | None):
+            raise InputError(
+                f"{name} must be a number, a text or a list, as LightGBM takes it, got "
+                f"{brief(value)}."
+            )
         if name not in known:
             near = get_close_matches(name, sorted({*known, *own}))
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -200,6 +200,7 @@ def test_matrices():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*unjudged")
+@pytest.mark.filterwarnings("ignore:no label has a gain below 0")
 @pytest.mark.parametrize("name", ["numpy masked array, int", "pandas Int64", "Arrow array"])
 def test_estimators_leave_masked_labels_out(name):
     X, groups = np.arange(48.0).reshape(24, 2) % 7, np.repeat(np.arange(6), 4)
