@@ -87,7 +87,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Test scores, -inf where filtered, CPU seconds of `fit`, and the certificate, if any."""
+    """Test scores, -inf where hidden, CPU seconds of `fit`, and the certificate, if any."""
 
     scores: np.ndarray
     seconds: float
@@ -397,7 +397,7 @@ def main():
     settings = "\n".join(f"* {name}: `{params}`" for name, params in SETTINGS.items())
     head = [
         "In each cell nDCG_f@3, the forbidden share of the shown top 3, the share of good "
-        "documents that is filtered, and CPU seconds of `fit` on one thread: one model for "
+        "documents that is hidden, and CPU seconds of `fit` on one thread: one model for "
         "ranking only, five folds and a last model for one threshold and for thresholds per "
         f'query, one split for CertifiedThreshold({{"{RISK}": {LEVEL:g}}}, '
         f"confidence_level={CONFIDENCE:g}), whose model has learned from 0.7 of the queries and "

@@ -320,7 +320,7 @@ class Regression:
         self.model = RankAndFilter(Ridge(alpha=alpha), gains=GAINS, measure=f"ndcg_f@{K}")
 
     def fit_predict(self, X, y, groups, X_test):
-        """Scores of the test rows, -inf where filtered."""
+        """Scores of the test rows, -inf where hidden."""
         return self.model.fit(X, y, groups=groups).predict(X_test)
 
 
@@ -333,7 +333,7 @@ class Ascent:
         )
 
     def fit_predict(self, X, y, groups, X_test):
-        """Scores of the test rows, -inf where filtered."""
+        """Scores of the test rows, -inf where hidden."""
         scores = self.model.fit(X, y, groups=groups).predict(X_test)
         return np.where(scores >= 0, scores, -np.inf)
 

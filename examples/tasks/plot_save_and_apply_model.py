@@ -36,7 +36,7 @@ path = folder / "ordinal.txt"
 counts = write_run(
     path, groups[new], docnos=docnos, y_score=scores, name="ordinal"
 )
-print(f"{counts.written} documents shown, {counts.filtered} hidden")
+print(f"{counts.written} documents shown, {counts.hidden} hidden")
 print(*path.read_text(encoding="utf-8").splitlines()[:4], sep="\n")
 
 # %%

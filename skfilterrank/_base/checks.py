@@ -400,7 +400,7 @@ def check_numbers(
 
 
 def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -> np.ndarray:
-    """Check one score per row: a finite number, or -inf for a filtered document."""
+    """Check one score per row: a finite number, or -inf for a hidden document."""
     scores = check_numbers(
         y_score,
         name,
@@ -416,13 +416,13 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
             bad = np.isnan(scores)
             raise InputError(
                 f"{name} holds {bad.sum()} NaN, the first at row {bad.argmax()}: a score must be "
-                "a number, or -inf for a document that is filtered out or not retrieved."
+                "a number, or -inf for a document that is hidden or not retrieved."
             )
         if highest == np.inf:
             bad = scores == np.inf
             raise InputError(
                 f"{name} holds {bad.sum()} +inf, the first at row {bad.argmax()}: a score must "
-                "be finite, or -inf for a document that is filtered out or not retrieved."
+                "be finite, or -inf for a document that is hidden or not retrieved."
             )
         if scores.itemsize > 8:
             # Narrower dtypes cannot overflow float64.

@@ -51,7 +51,7 @@ class Rows:
     label : str, default="label"
         Column of labels, missing or NaN where unjudged.
     score : str, default="score"
-        Column of scores, higher is better; -inf where filtered or not retrieved.
+        Column of scores, higher is better; -inf where hidden or not retrieved.
     chunk_rows : int, default=524288
         Approximate number of rows in memory at a time, besides the rows of the longest query.
     n_jobs : int or None, default=None

@@ -53,7 +53,7 @@ class Additive:
         Whether the weights depend on the number of shown documents. They are then the weights of
         the lists with all documents shown.
     n_items : ndarray of shape (n_queries,) or None
-        Size of each query's collection, if filtered relevant documents count as ranked at its end.
+        Size of each query's collection, if hidden relevant documents count as ranked at its end.
         None if they add nothing.
     k : int or None
         `worth` is 0 below this place.

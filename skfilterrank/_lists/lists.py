@@ -168,7 +168,7 @@ class RankedLists:
         return self.replace(unjudged=unjudged, **self._readings[own])
 
     def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
-        """Return the rows with other scores; rows below the threshold are filtered."""
+        """Return the rows with other scores; rows below the threshold are hidden."""
         if threshold is not None:
             scores = np.where(scores >= threshold, scores, -np.inf)
         return self.replace(scores=scores)
@@ -414,7 +414,7 @@ class ListBlock:
 
     @_order_property
     def sort_key(self) -> np.ndarray:
-        """Ascending sort key: minus the score, +inf where filtered or padding."""
+        """Ascending sort key: minus the score, +inf where hidden or padding."""
         scores = self._lists.scores
         padding = -np.inf if scores.dtype.kind == "f" else 0
         scores = self._lists.index.take(scores, self.layout, padding)
@@ -426,7 +426,7 @@ class ListBlock:
 
     @_order_property
     def n_retained(self) -> np.ndarray:
-        """Length of each returned list: the rows that are not filtered."""
+        """Length of each returned list: the rows that are not hidden."""
         if not self.has_filtered:
             return self.sizes
         return np.count_nonzero(self.sort_key < np.inf, axis=1)

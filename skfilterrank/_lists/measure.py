@@ -35,7 +35,7 @@ Kernel = Callable[..., np.ndarray]
 
 @dataclass(eq=False, repr=False)
 class Measure:
-    """A measure of ranked and filtered lists, called as ``measure(y_true, y_score, groups=...)``.
+    """A measure of ranked lists, called as ``measure(y_true, y_score, groups=...)``.
 
     Making one enters it into the table of measures.
 
@@ -223,12 +223,12 @@ class Measure:
             Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
             the query ids in an index level named "qid".
         y_score : array-like of shape (n_rows,)
-            Score of each row, higher is better; -inf means filtered out or not retrieved.
+            Score of each row, higher is better; -inf means hidden or not retrieved.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
         k : int or None, default=None
             Cut-off: number of places of the returned list that count; None means all. Places are
-            counted after filtered documents are removed.
+            counted after hidden documents are removed.
         gains : None, "exp2", dict or callable, default=None
             How a label becomes a gain: None takes the label itself; "exp2" gives ``2**label - 1``
             from 0 up and the label itself below; a dict gives the gain of each label; a callable is

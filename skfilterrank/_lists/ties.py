@@ -18,7 +18,7 @@ _LONG = 1 << 22
 class Ties(NamedTuple):
     """Ties of the lists of a block that have ties; places count from 0.
 
-    A document with a unique score is a tie of length 1, and so is each filtered or padded place.
+    A document with a unique score is a tie of length 1, and so is each hidden or padded place.
     """
 
     lists: np.ndarray
@@ -43,7 +43,7 @@ class Ties(NamedTuple):
 
 
 def find_ties(lists, keys) -> Ties:
-    """Find the ties of some lists from sort keys in list order; filtered documents have +inf."""
+    """Find the ties of some lists from sort keys in list order; hidden documents have +inf."""
     width = keys.shape[1]
     starts = np.ones(keys.shape, dtype=bool)
     starts[:, 1:] = (keys[:, 1:] != keys[:, :-1]) | (keys[:, 1:] == np.inf)

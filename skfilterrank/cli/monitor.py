@@ -89,7 +89,7 @@ def monitor(
     aligned, rows = of_runs.aligned_run(run, run, index, missing, reading.columns)
     y_true, y_score, groups = of_runs.all_rows(aligned, rows)
     with warnings.catch_warnings():
-        if aligned.n_filtered:
+        if aligned.n_hidden:
             # Lists of what was shown are shorter than those that the threshold was chosen on.
             warnings.simplefilter("ignore", DataWarning)
         shown = fitted.predict(y_score, groups=groups)

@@ -129,7 +129,7 @@ def rank_filter(
     )
     best = comparison.best
     if threshold is None:
-        # Nothing is filtered: each model is its own ranking.
+        # Nothing is hidden: each model is its own ranking.
         scores = {name: comparison.scores[name] for name in (*models, "nothing")}
         comparison = comparison._replace(scores=scores, models_of={})
     # Write files before printing, as a closed pipe must not lose them; the model took longest.

@@ -60,7 +60,7 @@ def threshold(
         if path is not None and len(named) > 1:
             raise InputError(
                 f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
-                "is to be filtered."
+                "is to be hidden."
             )
     names = [unfitted.measure, *getattr(unfitted, "risks", ())]
     is_certified = cutting.risk is not None
@@ -286,7 +286,7 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
     tell_of_missing(name, aligned, missing)
     tell(
         f"{name}: {_queries(aligned.index.n_queries)}, {n_rows:,} "
-        f"{output.plural(n_rows, 'document', 'documents')}, {n_rows - n_shown:,} of them filtered"
+        f"{output.plural(n_rows, 'document', 'documents')}, {n_rows - n_shown:,} of them hidden"
     )
     level = threshold.threshold_
     record = {
@@ -299,7 +299,7 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
         "missing_queries": list(aligned.missing_queries),
         "missing": missing,
         "n_shown": n_shown,
-        "n_filtered": n_rows - n_shown,
+        "n_hidden": n_rows - n_shown,
     }
     if (held_out := getattr(threshold, "held_out_", None)) is not None:
         own = held_out.loc["threshold", "value"]

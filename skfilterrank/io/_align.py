@@ -40,7 +40,7 @@ class AlignedRun(Result):
     keeps_missing_queries: bool
     unjudged_queries: tuple[str, ...]
     n_left_out: int
-    n_filtered: int
+    n_hidden: int
     n_retrieved: int
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
@@ -101,7 +101,7 @@ class AlignedRun(Result):
         left_out = f"{counted(n_left_out, 'query', 'queries')} without judgments left out, with "
         others = (
             (self.n_judged_not_retrieved, "judged document", "not retrieved"),
-            (self.n_filtered, "document", "filtered out"),
+            (self.n_hidden, "document", "hidden"),
         )
         parts = [queries, retrieved, *(f"{counted(n, of)} {how}" for n, of, how in others if n)]
         parts += [left_out + counted(self.n_left_out, "row")] if n_left_out else []
@@ -131,7 +131,7 @@ def align(
     run : str, PathLike, file object, data frame, dict or other object
         A run in any form that `read_run` takes. A data frame has "qid" (or "query_id"), "docno" (or
         "doc_id") and "score" as columns or index levels; its rows may have any order. A score of
-        -inf means that the document is filtered out; `read_run` describes other ways to say this.
+        -inf means that the document is hidden; `read_run` describes other ways to say this.
     missing : {"raise", "drop", "empty"}, default="empty"
         Treatment of judged queries that are not in the run. "raise" is an error. "drop" leaves them
         out, as trec_eval does by default. "empty" keeps them as empty lists, as ``trec_eval -c``.
@@ -190,7 +190,7 @@ def align(
             Queries of the run that are not in the judgments. Their rows are left out.
         n_left_out : int
             Number of rows of the run that are left out because of `unjudged_queries`.
-        n_filtered : int
+        n_hidden : int
             Number of rows of the run with score -inf, in judged queries. These documents count as
             not retrieved.
         n_retrieved : int
@@ -300,7 +300,7 @@ class QrelsIndex:
     ...     run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [score]})
     ...     print(index.align(run))
     1 query; 1 document retrieved
-    1 query; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
+    1 query; 0 documents retrieved; 1 judged document not retrieved; 1 document hidden
     """
 
     def __init__(
@@ -505,11 +505,11 @@ class QrelsIndex:
                 f"{brief(self.queries[0])}. Use the same form of ids in both."
             )
         codes, docnos = numbers[rows.codes], rows.docnos
-        is_filtered = scores == -np.inf
-        kept = (codes >= 0) & ~is_filtered
+        is_hidden = scores == -np.inf
+        kept = (codes >= 0) & ~is_hidden
         if self.own == "drop":
             kept &= ~docnos.equal(self._query_tokens.take(np.maximum(codes, 0)))
-        n_filtered = int(np.count_nonzero(is_filtered & (codes >= 0)))
+        n_hidden = int(np.count_nonzero(is_hidden & (codes >= 0)))
         n_left_out = int(np.count_nonzero(codes < 0))
         if not kept.all():
             codes, scores, docnos = codes[kept], scores[kept], docnos.take(kept)
@@ -530,7 +530,7 @@ class QrelsIndex:
             docnos,
             in_run,
             keep_missing=missing == "empty",
-            n_filtered=n_filtered,
+            n_hidden=n_hidden,
             n_left_out=n_left_out,
             unjudged_queries=tuple(t for t, n in zip(rows.queries, numbers, strict=True) if n < 0),
             name=rows.name,

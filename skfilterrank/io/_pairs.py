@@ -423,7 +423,7 @@ def scores_of(content) -> np.ndarray:
             name = f"column 'score' of {content.name}"
             as_floats(np.asarray(as_number_array(whole, name)), name)
     if len(scores) and not scores.max() < np.inf:
-        advice = "; a score must be finite, or -inf for a document that is filtered out."
+        advice = "; a score must be finite, or -inf for a document that is hidden."
         _check(content, scores, scores < np.inf, "the score", advice)
     return scores
 

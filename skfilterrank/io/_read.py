@@ -265,7 +265,7 @@ def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     Notes
     -----
     As in trec_eval, scores decide the order, higher first; the ranks of a file in TREC format are
-    not used. A score of -inf means that the document is filtered out. In a table, False in a column
+    not used. A score of -inf means that the document is hidden. In a table, False in a column
     "shown" or "kept" also means this. Without such a column, rank 0 means it, unless all ranks
     count from 0. The score of such rows becomes -inf. A file without lines is a run that shows
     nothing, and causes a warning.

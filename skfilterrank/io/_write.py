@@ -34,21 +34,21 @@ class RunCounts(Result):
     ----------
     written : int
         Number of rows in the file.
-    filtered : int
+    hidden : int
         Number of rows with score -inf, which are not in the file.
     empty_queries : int
         Number of queries without a row in the file.
     """
 
     written: int
-    filtered: int
+    hidden: int
     empty_queries: int
 
 
 def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) -> RunCounts:
-    r"""Write ranked and filtered lists as a TREC run, ``qid Q0 docno rank score run``.
+    r"""Write ranked lists as a TREC run, ``qid Q0 docno rank score run``.
 
-    Rows with score -inf are filtered out and not written. A query without remaining documents is
+    Rows with score -inf are hidden and not written. A query without remaining documents is
     not in the file; the returned counts include such queries.
 
     Parameters
@@ -72,7 +72,7 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     Returns
     -------
     counts : RunCounts
-        Numbers of rows that were written (`written`) and left out (`filtered`), and number of
+        Numbers of rows that were written (`written`) and left out (`hidden`), and number of
         queries without a row (`empty_queries`).
 
     Raises
@@ -98,12 +98,12 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     --------
     >>> import sys
     >>> from skfilterrank.io import write_run
-    >>> filtered = -float("inf")
+    >>> hidden = -float("inf")
     >>> write_run(sys.stdout, [7, 7, 7, 8], docnos=["a", "b", "c", "a"],
-    ...           y_score=[0.5, filtered, 0.75, filtered], name="demo")
+    ...           y_score=[0.5, hidden, 0.75, hidden], name="demo")
     7 Q0 c 1 0.75 demo
     7 Q0 a 2 0.5 demo
-    <RunCounts: written 2, filtered 2, empty_queries 1>
+    <RunCounts: written 2, hidden 2, empty_queries 1>
     """
     check_target(path, "write_run(path, run)")
     if is_frame(run) and not (docnos is None and y_score is None):

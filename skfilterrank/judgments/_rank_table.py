@@ -47,7 +47,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     -----
     Rank 1 is the highest score; a column "rank" of a run is ignored. Documents of equal score are
     ranked by their id, descending, as in trec_eval. A score of -inf means that the document is
-    filtered out: it is not returned.
+    hidden: it is not returned.
 
     The table holds 8 bytes for each document and run.
 
@@ -70,7 +70,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     queries, query_ids = _factorize([run["qid"] for run in frames.values()], "qid")
     documents, document_ids = _factorize([run["docno"] for run in frames.values()], "docno")
     if len(queries) == 0:
-        raise InputError("the runs return no document: all scores are -inf (filtered).")
+        raise InputError("the runs return no document: all scores are -inf (hidden).")
     names, offsets = list(frames), np.cumsum([0, *lengths])
     stretches = [slice(*ends) for ends in pairwise(offsets)]
     _check_common_queries([np.unique(queries[rows]) for rows in stretches], names, query_ids)

@@ -1,4 +1,4 @@
-"""Measures of ranked and filtered lists, and scorers for model selection."""
+"""Measures of ranked lists with hidden documents, and scorers for model selection."""
 
 from typing import TYPE_CHECKING
 

@@ -233,7 +233,7 @@ def _ndcg(block: ListBlock, k):
 
     See Also
     --------
-    ndcg_f_score : Bounded if documents are forbidden or filtered.
+    ndcg_f_score : Bounded if documents are forbidden or hidden.
 
     Notes
     -----
@@ -324,11 +324,11 @@ def _ndcg_min(block: ListBlock, k):
     """DCG between the worst and the best *unfiltered* list.
 
     Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
-    filtered lists: use :func:`ndcg_f_score` for those.
+    lists with hidden documents: use :func:`ndcg_f_score` for those.
 
     See Also
     --------
-    ndcg_f_score : Bounded for filtered lists, too.
+    ndcg_f_score : Bounded for lists with hidden documents, too.
 
     Notes
     -----

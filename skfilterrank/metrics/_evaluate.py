@@ -265,7 +265,7 @@ def evaluate(
         memory and are read once. They hold scores and query ids too, so the measures are the second
         argument: ``evaluate(rows, measures)``.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf means filtered out or not retrieved. Left out with
+        Score of each row, higher is better; -inf means hidden or not retrieved. Left out with
         Rows.
     measures : str, callable or list of these
         Names of the measure table with a cut-off and options where wanted, such as "ap",

@@ -140,7 +140,7 @@ any_forbidden_at_k = Measure(
 
 
 def _false_reject_rate(block: ListBlock):
-    """Share of the good documents (gain above 0) that are filtered out.
+    """Share of the good documents (gain above 0) that are hidden.
 
     See Also
     --------
@@ -148,7 +148,7 @@ def _false_reject_rate(block: ListBlock):
 
     Notes
     -----
-    "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
+    "%filtered good docs" in Table 7 of [1]_. Hiding everything scores 1 with
     ``undefined="drop"``.
 
     Filtered documents count if they are good. Unjudged documents do not count.

@@ -199,7 +199,7 @@ def query_informativeness(
         Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
         in an index level named "qid".
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores of each system, -inf where filtered.
+        Scores of each system, -inf where hidden.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     measure : str, default="ndcg"

@@ -131,7 +131,7 @@ def _precision(block: ListBlock, k):
     >>> precision_at_k_score(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups, k=2)
     0.5
 
-    With the second document filtered out, the third moves up:
+    With the second document hidden, the third moves up:
 
     >>> precision_at_k_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     1.0
@@ -173,7 +173,7 @@ def _recall(block: ListBlock, k):
     See Also
     --------
     precision_at_k_score : Share of the top k that is relevant.
-    false_reject_rate : Share of the good documents that are filtered out.
+    false_reject_rate : Share of the good documents that are hidden.
 
     Notes
     -----

@@ -41,7 +41,7 @@ def lexicographic_preference(
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
         the query ids in an index level named "qid". A row is relevant if its gain is above 0.
     y_score_a, y_score_b : array-like of shape (n_rows,)
-        Scores of each row, higher is better; -inf means filtered out or not retrieved.
+        Scores of each row, higher is better; -inf means hidden or not retrieved.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     kind : {"recall", "precision"}, default="recall"

@@ -48,7 +48,7 @@ def rank_filter_report(
         Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
         in an index level named "qid".
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores of each system, -inf where filtered.
+        Scores of each system, -inf where hidden.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     k : int or None, default=3
@@ -77,14 +77,14 @@ def rank_filter_report(
     DataFrame of shape (n_systems, n_columns)
         Index "system". Columns ``ndcg_f@k`` with ``low`` and ``high`` of its interval,
         ``ndcg_0@k``, ``ndcg_min@k``, ``forbidden@k`` (share of the shown top k that is
-        forbidden), ``false_reject_rate`` (share of the good documents that are filtered) and
+        forbidden), ``false_reject_rate`` (share of the good documents that are hidden) and
         ``empty_list_rate`` (share of the queries left with nothing), all means over queries;
         queries without good documents do not enter the false rejects, other undefined values
         are 0. With a baseline also ``difference`` in nDCG_f, ``difference_low`` and
         ``difference_high`` of its interval, and ``p_value`` of the two-sided t test, all paired by
         query (NaN for systems without a baseline; p is 1 where no query differs). With `rankings`
         also ``false_reject_rate@k``: of the good documents among the first k of the ranking, the
-        share that is filtered. It is a mean over the queries with a good document there, and NaN
+        share that is hidden. It is a mean over the queries with a good document there, and NaN
         for systems without a ranking.
 
     Raises
@@ -100,7 +100,7 @@ def rank_filter_report(
     are additions. A page of k places never shows the good documents behind the first k of a
     ranking, so that only those before count as lost. A filtered system alone does not tell the
     order of what it hides, which is why the ranking must be given. If a tie crosses place k, the
-    mean numbers of good and of filtered documents over the tied orders are divided.
+    mean numbers of good and of hidden documents over the tied orders are divided.
 
     P values are not corrected for the number of systems. The standard error of a weighted mean m of
     n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) / sum(w)``, the

@@ -122,7 +122,7 @@ def _num_ret(block: ListBlock):
 
     Notes
     -----
-    The length of the returned list: filtered documents do not count, unjudged ones do unless
+    The length of the returned list: hidden documents do not count, unjudged ones do unless
     ``unjudged="drop"`` takes them out. Queries are summed: the value is the total of
     all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
     query is multiplied by the query's weight.
@@ -191,7 +191,7 @@ def _num_rel_ret(block: ListBlock):
 
     Notes
     -----
-    The rows of gain above 0 that are not filtered. Queries are summed: the value is the
+    The rows of gain above 0 that are not hidden. Queries are summed: the value is the
     total of all queries, as trec_eval prints it in its line "all". With `query_weight`, the number
     of each query is multiplied by the query's weight.
 

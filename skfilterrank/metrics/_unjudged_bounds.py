@@ -210,7 +210,7 @@ def unjudged_bounds(
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
         the query ids in an index level named "qid".
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf means filtered out or not retrieved.
+        Score of each row, higher is better; -inf means hidden or not retrieved.
     measure : str
         A name of the measure table, with a cut-off and options where wanted, such as "rbp" or
         "ndcg@10".

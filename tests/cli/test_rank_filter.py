@@ -498,7 +498,7 @@ def test_every_kind_of_model_is_saved_and_applied(run, table, folder, learner, l
 LABELS, QUERIES = [2, 1, -1] * 2, ["a"] * 3 + ["b"] * 3
 KEPT = np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, 2.0])
 SCORES = {
-    # Of a the forbidden document is filtered, of b the acceptable one.
+    # Of a the forbidden document is hidden, of b the acceptable one.
     "m": KEPT,
     "everything (m)": np.array([3.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
     "filter-only (m)": np.where(-np.inf < KEPT, 0.0, -np.inf),

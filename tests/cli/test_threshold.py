@@ -47,7 +47,7 @@ def test_the_better_answer_is_kept_and_told(run, data):
     assert expected.summary_.endswith("kept: everything")
     assert f"run {expected.summary_}\n" in err
     record = json.loads(out)
-    assert record["n_filtered"] == 0
+    assert record["n_hidden"] == 0
     assert record["held_out"] == pytest.approx(expected.held_out_.loc["everything", "value"])
 
 
@@ -132,7 +132,7 @@ def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, show
     (row,) = pd.read_csv(io.StringIO(out), dtype=str).to_dict("records")
     assert float(row["unfiltered"]) == unfiltered
     assert (row[words.split()[1]], row["held_out"]) == (value, value)
-    counts = [int(row[name]) for name in ("n_queries", "n_shown", "n_filtered")]
+    counts = [int(row[name]) for name in ("n_queries", "n_shown", "n_hidden")]
     assert counts == [20, shown, 40 - shown]
 
 
@@ -153,7 +153,7 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
     (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
     assert row == {
         "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "n_queries": 20,
-        "n_missing": 0, "missing": "empty", "n_shown": 20, "n_filtered": 20,
+        "n_missing": 0, "missing": "empty", "n_shown": 20, "n_hidden": 20,
     }  # fmt: skip
 
 

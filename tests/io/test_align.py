@@ -56,7 +56,7 @@ def test_missing_queries_can_be_left_out():
     assert aligned.missing_queries == ("2",)
     assert aligned.n_judged_not_retrieved == 2
     assert str(aligned).startswith("2 queries; 1 query not in the run left out; 4 documents")
-    # A topic of which everything is filtered out is in the run all the same.
+    # A topic of which everything is hidden is in the run all the same.
     run = RUN.assign(score=NO)
     assert align(QRELS, run, missing="drop").index.query_ids.tolist() == ["1", "10"]
 
@@ -121,9 +121,9 @@ def test_against_brute_force(run, qrels, missing):
     assert aligned.n_left_out == (~in_both).sum()
     assert set(aligned.unjudged_queries) == set(run["qid"][~in_both])
     assert set(aligned.missing_queries) == set(qrels["qid"]) - set(run["qid"])
-    assert aligned.n_filtered == (run["score"][in_both] == NO).sum()
+    assert aligned.n_hidden == (run["score"][in_both] == NO).sum()
     assert aligned.n_retrieved == (expected["score"] > NO).sum()
-    assert aligned.n_retrieved + aligned.n_filtered + aligned.n_left_out == len(run)
+    assert aligned.n_retrieved + aligned.n_hidden + aligned.n_left_out == len(run)
     of_run = expected[expected["score"] > NO]
     assert aligned.n_retrieved_unjudged == of_run["label"].isna().sum()
     assert (

@@ -31,7 +31,7 @@ def aligned():
 
 def test_it_unpacks_into_three_arrays(aligned):
     y_true, y_score, groups = aligned
-    # Topic 1: a, x, b are retrieved, c is filtered; of topic 2 y, and a is not retrieved.
+    # Topic 1: a, x, b are retrieved, c is hidden; of topic 2 y, and a is not retrieved.
     np.testing.assert_array_equal(y_true, [2, np.nan, -1, np.nan, np.nan, 1, 1])
     np.testing.assert_array_equal(y_score, [5, 4, 3, -np.inf, 1, -np.inf, -np.inf])
     assert groups.tolist() == ["1"] * 4 + ["2"] * 2 + ["3"]
@@ -45,7 +45,7 @@ def test_counts(aligned):
     assert aligned.missing_queries == ("3",)
     assert aligned.unjudged_queries == ("9",)
     assert aligned.n_left_out == 2
-    assert aligned.n_filtered == 1
+    assert aligned.n_hidden == 1
     assert aligned.n_retrieved == 4
     assert aligned.n_retrieved_unjudged == 2
     assert aligned.n_judged_not_retrieved == 2
@@ -67,7 +67,7 @@ def test_frames_carry_the_topics(aligned):
 def test_the_line_that_counts(aligned):
     assert str(aligned) == (
         "mine: 3 queries, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
-        "2 judged documents not retrieved; 1 document filtered out; 1 query without judgments left "
+        "2 judged documents not retrieved; 1 document hidden; 1 query without judgments left "
         "out, with 2 rows"
     )
     assert repr(aligned).startswith("<AlignedRun: mine: 3 queries, 1 of them not in the run; 4 doc")

@@ -24,7 +24,7 @@ NO = -np.inf
 def run_text(run, docnos=None, y_score=None, **params):
     file = io.StringIO()
     counts = write_run(file, run, docnos=docnos, y_score=y_score, **params)
-    return file.getvalue(), (counts.written, counts.filtered, counts.empty_queries)
+    return file.getvalue(), (counts.written, counts.hidden, counts.empty_queries)
 
 
 def test_order_ranks_and_counts():

@@ -50,7 +50,7 @@ class TestByHand:
         by_hand(*self.rows, "err", np.add(first, second) / 2)
 
     def test_where_filtered_documents_stand_at_the_end(self):
-        # One over the place of the last good document, which is the fourth where it is filtered.
+        # One over the place of the last good document, which is the fourth where it is hidden.
         first = [1 / 3, 1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
         second = [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
         by_hand(*self.rows, "tse(n_items=4)", np.add(first, second) / 2)

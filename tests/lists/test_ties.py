@@ -19,7 +19,7 @@ from skfilterrank._lists.ties import (
 )
 
 INF = np.inf
-# Sort keys in list order: a tie of two, one alone, a tie of three, and two that are filtered.
+# Sort keys in list order: a tie of two, one alone, a tie of three, and two that are hidden.
 KEYS = np.array(
     [[1.0, 1.0, 2.0, 3.0, 3.0, 3.0, INF, INF], [1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 5.0, 5.0]]
 )

@@ -46,7 +46,7 @@ def value_of_sum(form, query, weights, relevant, scores):
 @times(1 / 3)
 @given(data=st.data())
 def test_sum_is_the_measure(name, data):
-    """Whatever the order of the documents, and with some of them filtered."""
+    """Whatever the order of the documents, and with some of them hidden."""
     parsed = get_measure(name)
     n = data.draw(st.integers(1, 14), label="n")
     gain, query = st.sampled_from(allowed_gains(name)), st.integers(0, 2)

@@ -78,7 +78,7 @@ class TestBpref:
 
 class TestInducedAP:
     def test_by_hand(self):
-        # Condensed: relevant at 1, 3 and 4 of five judged; a fourth relevant one is filtered.
+        # Condensed: relevant at 1, 3 and 4 of five judged; a fourth relevant one is hidden.
         gains = [2, NAN, 0, NAN, 1, 1, NAN, -1, 1]
         scores = [9, 8, 7, 6, 5, 4, 3, 2, NO]
         expected = (1 / 1 + 2 / 3 + 3 / 4) / 4

@@ -50,7 +50,7 @@ class TestForbiddenAtK:
 
 
 def test_false_reject_rate():
-    # Good documents have a gain above 0; a has three of which two are filtered, b has none.
+    # Good documents have a gain above 0; a has three of which two are hidden, b has none.
     gains = [2, 1, 0.5, 0, -1, 0, -1]
     scores = [NO, 1, NO, NO, NO, NO, 5]
     groups = list("aaaaabb")

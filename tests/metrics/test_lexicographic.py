@@ -109,7 +109,7 @@ class TestByHand:
 @times(1 / 2)
 @given(st.data())
 def test_scores_follow_preferences(kind, scale, data):
-    """Rankings with ties and filtered documents, in a collection that holds more."""
+    """Rankings with ties and hidden documents, in a collection that holds more."""
     n = data.draw(st.integers(1, 12))
     y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=n, max_size=n))
     score = st.lists(st.sampled_from([NO, *range(12)]), min_size=n, max_size=n)

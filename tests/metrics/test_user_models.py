@@ -21,7 +21,7 @@ def of_one(function, y_true, y_score, **params):
 
 
 class TestByHand:
-    """Shown are labels 2, 0, unjudged, 1, 4, -1; a document of label 3 is filtered."""
+    """Shown are labels 2, 0, unjudged, 1, 4, -1; a document of label 3 is hidden."""
 
     y_true = (2, 0, NAN, 1, 4, -1, 3)
     y_score = (9, 8, 7, 6, 5, 4, NO)

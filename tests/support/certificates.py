@@ -88,7 +88,7 @@ def counted_and_limit(y_true, y_score, groups, k):
 
 
 def rates(risk, y_true, y_score, groups, threshold, k, counts=None):
-    """Rate of each query that counts when documents below a threshold are filtered.
+    """Rate of each query that counts when documents below a threshold are hidden.
 
     `counts` is a mask of the queries that count for a risk of what is shown; None means those with
     a judged document.

@@ -122,13 +122,13 @@ def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
     distinct = np.unique(y_score[np.isfinite(y_score)])
     values = at([*distinct, np.inf])
     slack = 1e-11 * np.abs(values).max()
-    n_filtered = np.flatnonzero(values >= values.max() - slack)[0]
-    if n_filtered == 0:
+    n_hidden = np.flatnonzero(values >= values.max() - slack)[0]
+    if n_hidden == 0:
         assert curve.best_threshold == NO
-    elif n_filtered == len(distinct):
+    elif n_hidden == len(distinct):
         assert curve.best_threshold == np.inf
     else:
-        middle = distinct[n_filtered - 1] / 2 + distinct[n_filtered] / 2
+        middle = distinct[n_hidden - 1] / 2 + distinct[n_hidden] / 2
         assert curve.best_threshold == pytest.approx(middle, rel=1e-12)
 
 
