@@ -38,6 +38,8 @@ _LINE_PATTERNS = [
 ]
 _QID = re.compile(r"\s*[^\s#]+\s+qid:", re.ASCII)
 _WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _FEATURE)]
+# scikit-learn writes this line above the rows if it writes a comment.
+_START = re.compile(r"#\s*Column indices are (zero|one)-based\s*")
 _DOCID = re.compile(r"\bdocid\s*=", re.ASCII)
 _DOCNO_PATTERN = re.compile(rf"{_DOCID.pattern}\s*(\S+)", re.ASCII)
 _WORD = re.compile(r"\S+", re.ASCII)
@@ -107,9 +109,11 @@ def read_letor(
         test file has the same columns as X of the training file.
     zero_based : {"auto", True, False}, default="auto"
         Whether the first feature has the index 0, as in files of
-        `sklearn.datasets.dump_svmlight_file`, or 1. "auto" means 0 if some index is 0. For a test
-        file, pass `zero_based` of the training data, since its index 0 may not occur; with
-        `n_features`, "auto" is an error where some index is 0.
+        `sklearn.datasets.dump_svmlight_file`, or 1. "auto" takes what the line "# Column indices
+        are zero-based" (or "one-based") says, which scikit-learn writes with a comment. Without
+        it, "auto" means 0 if some index is 0. For a test file, pass `zero_based` of the training
+        data, since its index 0 may not occur. With `n_features`, "auto" without such a line is an
+        error where some index is 0, and a warning where neither 0 nor `n_features` occurs.
     group_sizes : path, array-like of int, or list of these, default=None
         Number of rows of each query, for files of LightGBM and XGBoost, whose lines have no
         ``qid:ID``: an array, or a file with one number per line. For a list of files, pass a list
@@ -143,7 +147,8 @@ def read_letor(
     Warns
     -----
     DataWarning
-        If sizes of queries are read from a file beside the data.
+        If sizes of queries are read from a file beside the data, or if `n_features` is given and
+        nothing tells whether the first feature has the index 0 or 1.
 
     See Also
     --------
@@ -172,7 +177,6 @@ def read_letor(
     """
     dtype = _check_parameters(n_features, zero_based, sparse, dtype)
     most = _MAX_INDEX if n_features is None else n_features
-    limits = int(zero_based is False), most - (zero_based is True)
     sources = source if isinstance(source, list | tuple) else [source]
     if not sources:
         raise InputError("source must hold at least one file, got an empty list: pass a file.")
@@ -185,12 +189,15 @@ def read_letor(
             f"group_sizes must be a list with an entry for each file ({len(sources):,}), got "
             f"{brief(group_sizes)}."
         )
-    have_ids = set()
+    have_ids, starts = set(), set()
     for source, sizes in zip(sources, of_files, strict=True):
         n_blocks, pattern = len(blocks), None
         for first_line, lines in iter_line_chunks(source):
             if pattern is None:
                 pattern, sizes = _form_of_lines(lines, source, sizes)
+                is_from_0 = _start_of(lines) if zero_based == "auto" else zero_based
+                starts.add(is_from_0)
+                limits = int(is_from_0 is False), most - (is_from_0 is True)
             block = _parse_lines(lines, first_line, source, limits, dtype, query_codes, pattern)
             if block is not None:
                 blocks.append(block)
@@ -208,13 +215,7 @@ def read_letor(
     parts = list(zip(*blocks, strict=True))
     blocks.clear()
     labels, codes, counts, indices, values = map(np.concatenate, parts[:5])
-    is_from_0 = zero_based is True or (zero_based == "auto" and bool((indices == 0).any()))
-    if is_from_0 and zero_based == "auto" and n_features is not None:
-        raise InputError(
-            "zero_based must be said if n_features is given and some feature has the index 0: pass "
-            "zero_based=True if features of the training data are numbered from 0 too, and else "
-            "number these from 1."
-        )
+    is_from_0 = _is_from_0(starts - {None}, indices, n_features)
     columns = indices if is_from_0 else indices - 1
     width = int(columns.max(initial=-1)) + 1
     shape = len(labels), width if n_features is None else n_features
@@ -231,6 +232,40 @@ def read_letor(
         comments,
         is_from_0,
     )
+
+
+def _start_of(lines):
+    """Return what the comments above the rows say: True for indices from 0, None for nothing."""
+    above = itertools.takewhile(lambda line: not line.partition("#")[0].strip(_BLANKS), lines)
+    found = [match[1] == "zero" for match in map(_START.match, above) if match]
+    return found[0] if found else None
+
+
+def _is_from_0(starts, indices, n_features):
+    """Tell whether features are numbered from 0, by what the files or the caller say.
+
+    `starts` holds True if some say so, and False if some say that the first index is 1.
+    """
+    has_0 = bool((indices == 0).any())
+    if False in starts and (True in starts or has_0):
+        raise InputError(
+            "some of the files number features from 0, and some from 1: read each by itself."
+        )
+    if n_features is not None and not starts and has_0:
+        raise InputError(
+            "zero_based must be said if n_features is given and some feature has the index 0: pass "
+            "zero_based=True if features of the training data are numbered from 0 too, and else "
+            "number these from 1."
+        )
+    if n_features is not None and not starts and indices.size and indices.max() < n_features:
+        warn_user(
+            f"no feature has the index 0 or {n_features:,}, so nothing tells where the numbering "
+            "of features begins; it is taken to begin at 1. Pass {zero_based=}, with the value "
+            "that reading the training data returned.",
+            DataWarning,
+            argument="zero_based=",
+        )
+    return True in starts or has_0
 
 
 def _check_parameters(n_features, zero_based, sparse, dtype):

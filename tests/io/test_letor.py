@@ -101,7 +101,7 @@ def test_query_id_types_are_decided_over_all_files():
 
 
 def test_n_features_widens_and_limits():
-    assert read_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
+    assert read_letor(io.StringIO(TEXT), n_features=5, zero_based=False).X.shape == (4, 5)
     with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: .* 2, by n_features"):
         read_letor(io.StringIO(TEXT), n_features=2)
 
@@ -148,6 +148,48 @@ def test_scikit_learn_writes_what_is_read(tmp_path):
         read = read_letor(path, sparse=False)
         np.testing.assert_array_equal(read.X, X, strict=True)
         assert (read.groups.tolist(), read.zero_based) == (qid, zero_based)
+
+
+def dumped(X, comment="c", zero_based=True):
+    out = io.BytesIO()
+    settings = {"zero_based": zero_based, "comment": comment}
+    dump_svmlight_file(np.array(X), [1] * len(X), out, query_id=[4] * len(X), **settings)
+    return io.BytesIO(out.getvalue())
+
+
+def test_a_comment_of_scikit_learn_says_where_indices_begin():
+    X = np.array([[0.0, 2.5, 1.0]])
+    read = read_letor(dumped(X), sparse=False, n_features=3)
+    np.testing.assert_array_equal(read.X, X, strict=True)
+    assert read.zero_based is True
+    X = np.array([[1.0, 2.5, 0.0]])
+    read = read_letor(dumped(X, zero_based=False), sparse=False, n_features=3)
+    np.testing.assert_array_equal(read.X, X, strict=True)
+    assert read.zero_based is False
+    # A comment below a row belongs to another file, and says nothing.
+    text = "1 qid:1 1:1\n# Column indices are zero-based\n"
+    assert read_letor(io.StringIO(text)).zero_based is False
+    # The caller's word counts more.
+    assert read_letor(dumped(X), zero_based=True).zero_based is True
+
+
+def test_files_that_begin_at_different_indices():
+    from_1 = dumped([[1.0, 2]], zero_based=False).getvalue()
+    for other in (dumped([[0.0, 2]]), io.StringIO(FROM_0)):
+        with pytest.raises(ValueError, match="some of the files number features from 0, and some"):
+            read_letor([io.BytesIO(from_1), other])
+    wrong = from_1.replace(b" 1:", b" 0:")
+    with pytest.raises(FileFormatError, match=":5: feature index 0: indices must be from 1 to"):
+        read_letor(io.BytesIO(wrong))
+
+
+def test_a_start_that_nothing_tells_causes_a_warning():
+    with pytest.warns(DataWarning, match=r"index 0 or 3, .* to begin at 1\. Pass zero_based="):
+        read = read_letor(dumped([[0.0, 2.5, 0]], comment=None), sparse=False, n_features=3)
+    np.testing.assert_array_equal(read.X, [[2.5, 0, 0]])
+    # Nothing is doubtful where the last index occurs, or no feature.
+    read_letor(io.StringIO("1 qid:1 3:1\n"), n_features=3)
+    read_letor(io.StringIO("1 qid:1\n"), n_features=3)
 
 
 @pytest.mark.parametrize(
