@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -116,6 +116,11 @@ def read_two_labels(y, gains: Gains = None) -> TwoLabels:
         )
     known = np.where(harm > 0, -harm, np.where(np.isnan(harm), np.nan, relevance))
     return TwoLabels(np.maximum(relevance, 0.0), np.where(np.isnan(harm), np.nan, harm > 0), known)
+
+
+def labels_in_one_column(y, gains: Gains) -> tuple[Any, Gains]:
+    """Return labels in one column, and the `gains` for them: none if `y` has two columns."""
+    return (read_two_labels(y, gains).gains, None) if has_two_labels(y) else (y, gains)
 
 
 def _column_names(table):

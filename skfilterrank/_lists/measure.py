@@ -379,6 +379,11 @@ default="average"
             )
 
     @property
+    def is_rate(self) -> bool:
+        """Whether values are from 0 to 1 and lower is better, as a risk needs."""
+        return not self.greater_is_better and self.value_range == (0.0, 1.0)
+
+    @property
     def has_exact_mean(self) -> bool:
         """True if the value of tied documents is the mean over all their rankings."""
         return "average" in self.ties and self.ties_are_means

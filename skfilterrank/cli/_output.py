@@ -67,7 +67,7 @@ def print_sections(sections: Iterable[Section], format: str, out: str | None) ->
 
 
 def text_of(section: Section, format: str, place: int = 0) -> str:
-    """Return a result as text; `is_first` tells that no other precedes it."""
+    """Return a result as text; `place` is the number of results before it."""
     if format == "csv":
         from skfilterrank._files.tables import csv_text
 

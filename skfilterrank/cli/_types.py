@@ -213,7 +213,9 @@ Runs = Annotated[
     list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
 ]
 PoolRuns = Annotated[list[str], _read("runs that make the pool", "RUN", many="+")]
-Docs = Annotated[str | None, _read("texts of the documents: CSV, TSV, JSONL or Parquet", "DOCS")]
+Docs = Annotated[
+    str | None, _read("texts of the documents: CSV, TSV, JSON, JSONL, Parquet or Excel", "DOCS")
+]
 Topics = Annotated[str | None, _read("texts of the topics", "TOPICS")]
 MachineQrels = Annotated[
     list[str] | None, _read("labels of a machine; repeated for each machine", many="repeat")

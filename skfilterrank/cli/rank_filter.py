@@ -57,7 +57,7 @@ def rank_filter(
     Parameters
     ----------
     train
-        judged rows: LETOR text, CSV, TSV, JSONL or Parquet
+        judged rows: LETOR text, CSV, TSV, JSON, JSONL, Parquet or Excel
     test_data
         judged rows to compare the models on
     cv

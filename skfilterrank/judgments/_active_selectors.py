@@ -38,8 +38,8 @@ class ActiveSelector(RunSelector):
     After `fit`, `next_rows` returns the documents to judge next, and `update` adds answers.
     `simulate` takes the answers from known labels.
 
-    A subclass defines `__init__` with a parameter `gains`, and `_query_state`, which returns an
-    object with the methods ``propose(n, allowed)`` and ``answer(row, is_relevant)``.
+    A subclass defines `_query_state`, which returns an object with the methods
+    ``propose(n, allowed)`` and ``answer(row, is_relevant)``.
 
     Attributes
     ----------
@@ -56,6 +56,11 @@ class ActiveSelector(RunSelector):
     """
 
     answers_: Any
+
+    def __init__(self, *, gains: Any = None, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.gains = gains
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _query_state(self, ranks):
         """Return the state of a query before the first answer (to be overridden).
@@ -399,11 +404,6 @@ class MoveToFrontSelector(ActiveSelector):
     [('1', 'd5')]
     """
 
-    def __init__(self, *, gains: Any = None, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.gains = gains
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _query_state(self, ranks):
         """Return the initial priorities of the runs."""
         return _Front(ranks)
@@ -556,11 +556,6 @@ class MTCSelector(ActiveSelector):
     a      0.50  0.11
     b      0.89  0.50
     """
-
-    def __init__(self, *, gains: Any = None, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.gains = gains
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _query_state(self, ranks):
         """Return the initial sums of coefficients of each document."""

@@ -236,16 +236,11 @@ def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
     depths = [
         each.k
         for each in parsed.values()
-        if each.k is not None and each.measure.takes_k and is_rate(each.measure)
+        if each.k is not None and each.measure.takes_k and each.measure.is_rate
     ]
     if len(depths) < len(parsed):
         return np.ones(len(pool), dtype=bool)
     return np.bincount(pool.row[pool.place <= max(depths)], minlength=len(pool)) > 0
-
-
-def is_rate(measure) -> bool:
-    """Tell if a measure is a rate from 0 to 1, lower is better, which can be a risk."""
-    return not measure.greater_is_better and measure.value_range == (0.0, 1.0)
 
 
 def judges_of(machine_qrels) -> dict:

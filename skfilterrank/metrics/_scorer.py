@@ -7,7 +7,7 @@ from typing import Any, overload
 from skfilterrank._base.sklearn_compat import RequestsGroups, fitted_end
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
-from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
+from skfilterrank._lists.gains import Gains, labels_in_one_column
 from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import find_groups
@@ -103,9 +103,7 @@ class RankingScorer(RequestsGroups):
         if (like := params.pop("like", None)) is not None:
             measures = {text: each.like(like) for text, each in measures.items()}
         scores = document_scores(estimator, X, groups=query_ids, gains=shared["gains"])
-        labels = y
-        if has_two_labels(y):
-            labels, shared["gains"] = read_two_labels(y, shared["gains"]).gains, None
+        labels, shared["gains"] = labels_in_one_column(y, shared["gains"])
         warn_of_forbidden(measures.values(), labels, shared["gains"])
         values, index, n_unjudged = values_of_queries(
             measures, labels, scores, groups=query_ids, options=params, **shared

@@ -16,7 +16,7 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
 from skfilterrank._lists.cut_queries import count_known_queries, note_documents
-from skfilterrank._lists.gains import Gains, TwoLabels, has_two_labels, read_two_labels
+from skfilterrank._lists.gains import Gains, TwoLabels, labels_in_one_column, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
@@ -624,10 +624,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return scores, self.filter_.thresholds_of_rows(given, groups)
 
     def _labels_to_score(self, y):
-        """Return labels in one column, and the `gains` for them."""
-        if not has_two_labels(y):
-            return y, self.gains
-        return read_two_labels(y, self.gains).gains, None
+        return labels_in_one_column(y, self.gains)
 
     def _score_measure(self):
         """Return the measure of the last fit, even if `set_params` changed `measure`."""

@@ -8,8 +8,6 @@ from skfilterrank._base.checks import check_flag, check_number, check_share
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._risks import BettingBound, allowed_error, least_count
 
-# Share of its level that a risk is planned with.
-PLANNED_RATE = 0.6
 # Most queries that are tried for binomial tests, and for bets, whose power is drawn.
 _MOST, _MOST_BETS = 100_000, 10_000
 # Number of draws of a power, and of losses that are drawn and tested together.

@@ -321,15 +321,15 @@ def kind_of_bound(steps: Steps):
 
 def _parse(rate) -> ParsedMeasure:
     """Parse the name of a measure that can be a risk."""
-    rates = [name for name, measure in MEASURES.items() if _is_rate(measure)]
+    rates = [name for name, measure in MEASURES.items() if measure.is_rate]
     try:
         parsed = parse_measure(rate)
     except ValueError as error:
         name = str(rate).partition("@")[0].partition("(")[0]
-        if isinstance(rate, str) and name in MEASURES and _is_rate(MEASURES[name]):
+        if isinstance(rate, str) and name in MEASURES and MEASURES[name].is_rate:
             raise InputError(f"{{risks}} names {brief(rate)}: {error}", argument="risks") from error
         parsed = None
-    if parsed is None or not _is_rate(parsed.measure):
+    if parsed is None or not parsed.measure.is_rate:
         instead = "" if parsed is None else parsed.measure.as_limit
         names = ", ".join(map(repr, rates))
         raise InputError(
@@ -338,8 +338,3 @@ def _parse(rate) -> ParsedMeasure:
             argument=("risks", "among='answered'"),
         )
     return parsed
-
-
-def _is_rate(measure) -> bool:
-    """Tell whether a measure lies between 0 and 1, and lower is better."""
-    return not measure.greater_is_better and measure.value_range == (0.0, 1.0)

@@ -14,7 +14,7 @@ from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
-from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
+from skfilterrank._lists.gains import Gains, labels_in_one_column
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
@@ -699,10 +699,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return vars(self).get("_fitted_gains", self.gains)
 
     def _labels_to_score(self, y):
-        """Return labels in one column, and the `gains` for them."""
-        if not has_two_labels(y):
-            return y, self.gains
-        return read_two_labels(y, self.gains).gains, None
+        return labels_in_one_column(y, self.gains)
 
     def parsed_measure(self) -> ParsedMeasure:
         """Return the measure that the parameter names."""
