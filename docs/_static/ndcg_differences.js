@@ -2,27 +2,57 @@
 "use strict";
 
 const ndcgDifferences = {
-  /* Rows "query, document, label, score"; a first line without numbers is a header. */
+  /* Names that a header may have, in small letters and without blanks and signs. */
+  columns: {
+    query: ["query", "queryid", "qid"],
+    document: ["document", "documentid", "doc", "docid", "docno"],
+    label: ["label", "relevance", "rel"],
+    score: ["score"],
+  },
+
+  /* The columns in the order of a header's cells. */
+  header(cells, place) {
+    const names = cells.map((cell) => cell.toLowerCase().replace(/[\s_.-]/g, ""));
+    const columns = Object.entries(ndcgDifferences.columns);
+    const found = names.map((name) => columns.find(([, known]) => known.includes(name))?.[0]);
+    const unknown = cells.find((cell, index) => !found[index]);
+    if (unknown !== undefined || found.length !== columns.length || new Set(found).size !== columns.length) {
+      const got = unknown === undefined ? cells.join(", ") : unknown;
+      throw new Error(
+        `${place}: expected the names query, document, label and score, each once and in any order, got "${got}". ` +
+          "Rename columns or remove them."
+      );
+    }
+    return found;
+  },
+
+  /* Rows "query, document, label, score"; a first line without numbers names the columns in its order. */
   read(text) {
-    const number = (cell) => (/^-inf(inity)?$/i.test(cell) ? -Infinity : /^nan$/i.test(cell) ? NaN : cell && Number(cell));
-    const isNumber = (cell) => !isNaN(number(cell)) || /^nan$/i.test(cell);
+    const number = (cell) => (/^-inf(inity)?$/i.test(cell) ? -Infinity : /^nan$/i.test(cell) ? NaN : Number(cell));
+    const isNumber = (cell) => cell && (!isNaN(number(cell)) || /^nan$/i.test(cell));
     const lines = text.split(/\r?\n/).map((line) => line.trim());
     const [queries, names] = [new Map(), new Set()];
-    let first = true;
+    let columns = null;
     lines.forEach((line, index) => {
       if (!line) return;
-      const [query, docno, label, score, ...more] = line.split(/\s*[,;\t]\s*|\s+/);
-      const isHeader = first && [label, score].every((cell) => cell !== undefined && !isNumber(cell));
-      first = false;
-      if (isHeader) return;
+      const place = `Line ${index + 1}`;
+      // Names may have blanks where another sign stands between the cells.
+      const cells = line.split(/[,;\t]/.test(line) ? /\s*[,;\t]\s*/ : /\s+/);
+      if (!columns && !cells.some(isNumber)) {
+        columns = ndcgDifferences.header(cells, place);
+        return;
+      }
+      columns ??= Object.keys(ndcgDifferences.columns);
+      const { query, document: docno, label, score } = Object.fromEntries(columns.map((name, at) => [name, cells[at]]));
       const row = { docno, label: number(label), score: number(score), own: docno === query };
-      const isRow = score && label && !more.length && isNumber(label) && Math.abs(row.label) !== Infinity && row.score < Infinity;
+      const isWhole = cells.length === columns.length && cells.every((cell) => cell);
+      const isRow = isWhole && isNumber(label) && Math.abs(row.label) !== Infinity && row.score < Infinity;
       if (!isRow) {
-        throw new Error(`Line ${index + 1}: expected "query, document, label, score" with two numbers, got "${line}".`);
+        throw new Error(`${place}: expected "${columns.join(", ")}" with two numbers, got "${line}".`);
       }
       if (!queries.has(query)) queries.set(query, []);
       if (names.has(`${query}\t${docno}`)) {
-        throw new Error(`Line ${index + 1}: document "${docno}" is twice in query "${query}". Keep one row of each document.`);
+        throw new Error(`${place}: document "${docno}" is twice in query "${query}". Keep one row of each document.`);
       }
       names.add(`${query}\t${docno}`);
       queries.get(query).push(row);

@@ -321,13 +321,36 @@ SHOWN = [
     "BEIR 0.4932 +0.1116 own document +0.1199\nties −0.0317\nseveral together +0.0234",
 ]
 MESSAGES = {
-    "q, d, label, score\nq, a, good, 0.5": 'Line 2: expected "query, document, label, score" with '
-    'two numbers, got "q, a, good, 0.5".',
+    "qid, docno, score, label\nq, a, 0.5, good": 'Line 2: expected "query, document, score, label" '
+    'with two numbers, got "q, a, 0.5, good".',
     "q, a, 1, 0.5\n\nq, a, 2, 0.4": 'Line 3: document "a" is twice in query "q". Keep one row of '
     "each document.",
-    "q, d, label, score": "There are no rows. Paste lines such as "
+    "query, doc, label, score": "There are no rows. Paste lines such as "
     '"query 1, doc 7, 2, 0.93", one for each document.',
+    "qid,docno,rank,score\nq,a,1,0.5": "Line 1: expected the names query, document, label and "
+    'score, each once and in any order, got "rank". Rename columns or remove them.',
+    "qid docno relevance label\nq a 1 0.5": "Line 1: expected the names query, document, label and "
+    'score, each once and in any order, got "qid, docno, relevance, label". Rename columns or '
+    "remove them.",
 }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query 1, doc 7, 2, 0.93\nquery 1, doc 8, 0, 0.5",
+        "qid,docno,score,label\nquery 1,doc 7,0.93,2\nquery 1,doc 8,0.5,0",
+        "Relevance\tSCORE\tDoc_ID\tquery\n2\t0.93\tdoc 7\tquery 1\n0\t0.5\tdoc 8\tquery 1",
+    ],
+)
+def test_the_page_reads_names_with_blanks_and_columns_in_any_order(browser, address, text):
+    browser.get(address + "ndcg_differences.html")
+    found = browser.execute_script("return ndcgDifferences.read(arguments[0])", text)
+    rows = [
+        {"docno": "doc 7", "label": 2, "score": 0.93},
+        {"docno": "doc 8", "label": 0, "score": 0.5},
+    ]
+    assert found == [[{**row, "own": False} for row in rows]]
 
 
 def test_every_measure_page_has_its_formula_and_picture(browser, address):
