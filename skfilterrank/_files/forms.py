@@ -308,6 +308,12 @@ def _read_json(content, name, kinds, format):
     elif is_by_query(value):
         # The caller decides if the numbers are labels or scores.
         table = as_table(value, "label").assign(score=lambda table: table["label"])
+    elif isinstance(value, dict) and value and all(isinstance(x, list) for x in value.values()):
+        raise FileFormatError(
+            "the JSON maps ids to lists, but each query must map its documents to numbers, as in "
+            '{"q1": {"d1": 1}}, or each row must be an object with names of columns.',
+            name,
+        )
     else:
         rows = [value] if isinstance(value, dict) else value
         if not rows or not all(isinstance(row, dict) for row in rows):

@@ -55,15 +55,26 @@ def _has_ranks_third(content):
     return any(pattern.match(content, first.start(1)) for pattern in _RANKED)
 
 
+_FRACTION_FOURTH = re.compile(
+    rb"(?:\S+[ \t]+Q0[ \t]+\S+[ \t]+[-+]?\d*\.\d*[1-9]\d*[ \t]*(?:\r?\n|\Z)){2}"
+)
+
+
+def _has_scores_fourth(content):
+    """Tell whether the first two lines have Q0 second, as runs do, and fractions fourth."""
+    return bool(_FRACTION_FOURTH.match(content, first_line(content).start(1)))
+
+
 QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("sample", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
 _RANKS_THIRD = Layout("run", "qid docno rank score", _has_ranks_third)
+_WITHOUT_RANKS = Layout("run", "qid Q0 docno score", _has_scores_fourth)
 # Layouts of judgments and of runs, by the value that a row holds. The last is the usual one.
 LAYOUTS = {
     "label": (Layout("qrels", "qid docno iteration label", _has_zeros_third), PRELS, QRELS),
-    "score": (MS_MARCO_RUN, _RANKS_THIRD, RUN),
+    "score": (MS_MARCO_RUN, _RANKS_THIRD, _WITHOUT_RANKS, RUN),
 }
 
 # Hint in errors about judgments in the place of runs, and the reverse.
@@ -83,6 +94,8 @@ _FIRST_BYTES = {
 _LINE = re.compile(rb"^[^\S\n]*(?!sep=[,;|\t]\s*$)([^\s#][^\n]*)", re.MULTILINE)
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _IS_NUMBER = re.compile(rf"{_NUMBER}|[-+]?inf|nan", re.IGNORECASE | re.ASCII)
+_QUOTED = re.compile(rb'"[^"]*"')
+_TREC_SECOND = re.compile(rb"\S+[ \t]+(?:Q?0[ \t]|predicted)")
 _NAME = re.compile(r"[^\W\d][\w .:-]*")
 
 _CONVERT = "convert it to UTF-8 text"
@@ -107,6 +120,8 @@ _OTHERS = {
 _LOOKS = {
     r"[^:\n]*[^:\s]::[^:\s]": f"fields between '::': write tabs instead, and {_ADD_NAMES}",
     r"\S+~\S+~\S+~NUMBER~NUMBER~\S+END": f"a run ({RUN.columns})",
+    r"\S+~Q0~\S+~NUMBEREND": f"judgments, or a run without ranks ({_WITHOUT_RANKS.columns}): for a "
+    f"run, {_ADD_NAMES}",
     r"\S+~\S+~\S+~NUMBEREND": f"judgments ({QRELS.columns})",
     r"\S+~\S+~NUMBER~\S+~NUMBEREND": f"judgments of a sample ({PRELS.columns})",
     r"\S+~\S+~[1-9]\d*END": f"a run of MS MARCO ({MS_MARCO_RUN.columns}), or judgments without "
@@ -205,7 +220,8 @@ def form_of(content, roles=(ROLES["qid"], ROLES["docno"])):
     """Return the format of a file from its bytes, which have no byte order mark.
 
     A first line holds names of columns if it names a column of each role, or if its fields are no
-    numbers, but some in the next line are.
+    numbers, but some in the next line are. Distinct words also are names above a row of as many
+    fields, unless the separator is a blank.
     """
     for form, pattern in _FIRST_BYTES.items():
         if pattern.match(content):
@@ -231,6 +247,8 @@ def _header_before(first, content):
     for format, names in _split(first[1]):
         if len(names) < 3 or "Q0" in names or not all(map(_NAME.fullmatch, names)):
             continue
+        if second and _is_above_words(first[1], second[1], names, SEPARATORS[format]):
+            return format
         fields = following.get(format)
         if (fields is None and format != "columns") or (
             fields is not None
@@ -239,6 +257,20 @@ def _header_before(first, content):
         ):
             return format
     return None
+
+
+def _is_above_words(line, following, names, separators):
+    """Tell whether a line of distinct names stands above a row of as many fields.
+
+    A line in TREC format is none: its second column is known, or the next line repeats a word.
+    """
+    used = [each for each in separators if each.encode() in line]
+    if len(used) != 1 or used == [" "] or len(set(names)) < len(names) or _TREC_SECOND.match(line):
+        return False
+    fields = _QUOTED.sub(b"", following).decode("utf-8", "replace").split(used[0])
+    return len(fields) == len(names) and not any(
+        field.strip() == name for field, name in zip(fields, names, strict=True)
+    )
 
 
 def _split(line):

@@ -277,7 +277,8 @@ def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     columns. Ids stay as they are written, so "01" and "1" are two queries. Lines with three columns
     have the format of MS MARCO, ``qid docno rank``. The score is then the negative rank, as in a
     table with ranks but without scores. Lines with four columns are ``qid docno rank score``, if
-    the ranks of the first two count and the first score is a fraction.
+    the ranks of the first two count and the first score is a fraction. They are ``qid Q0 docno
+    score``, if the first two have Q0 and scores that are fractions.
 
     Tables, JSON and objects in memory may have all forms that `read_qrels` reads, with scores
     instead of labels. Known names of their column are "score" and "prediction".
@@ -365,7 +366,9 @@ def run_frame(source, argument, columns=None) -> pd.DataFrame:
     if isinstance(content, Table):
         others = {name: content.column(name) for name in ("rank", "run") if content.has(name)}
     else:
-        others = {"rank": _whole_numbers(content.numbers("rank", "the rank"))}
+        others = {}
+        if content.has("rank"):
+            others["rank"] = _whole_numbers(content.numbers("rank", "the rank"))
         if content.layout is RUN:
             others["run"] = distinct_column(*content.words("run"))
     columns |= others | {"score": rows.values}

@@ -25,6 +25,15 @@ from skfilterrank._files.kinds import LINES, form_of, header_of, n_columns
         (b"q a stars\n7 b 2\n", "columns"),
         (b"q Q0 a Good\n7 Q0 b Bad\n", LINES),
         (b"q a x\ny b z\n", LINES),
+        (b"question,answer,verdict\nx y,a,good\n", "csv"),
+        (b'question;the answer;verdict\n"x;y";a;good\n', "csv"),
+        (b"question|answer|verdict\r\nx|a|good\r\n", "csv"),
+        (b"question\tanswer\tverdict\nx y\ta\tgood\n", "tsv"),
+        (b"q,a,a\nx,b,c\n", LINES),
+        (b"q,a,verdict\nx,b\n", LINES),
+        (b"q1\tjudge\ta\tGood\nq2\tjudge\tb\tBad\n", LINES),
+        (b"q1\tpredicted:x\ta\tGood\nq2\tpredicted:y\tb\tBad\n", LINES),
+        (b"a,b,c 0 d Good\nx,y,z 0 e Bad\n", LINES),
     ],
 )
 def test_forms(content, name):

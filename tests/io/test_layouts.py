@@ -125,6 +125,7 @@ RUNS = {
     "TREC": ["1 Q0 a 1 1.5 x\n1 Q0 b 2 0.5 x\n", RUN],
     "MS MARCO": ["1\ta\t1\n1\tb\t2\n", [("1", "a", -1), ("1", "b", -2)]],
     "ColBERT": ["1\ta\t1\t1.5\n1\tb\t2\t.5\n", RUN],
+    "a run without ranks": ["1 Q0 a 1.5\n1 Q0 b 0.5\n", RUN],
     "PyTerrier, CSV": ["qid,docid,docno,rank,score,query\n1,7,a,0,1.5,x\n1,8,b,1,0.5,x\n", RUN],
     "ranx, JSON": ['{"1": {"a": 1.5, "b": 0.5}}', RUN],
     "ranx, Parquet": [lambda: parquet(FRAME.assign(score=[1.5, 0.5])), RUN],

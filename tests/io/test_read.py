@@ -647,3 +647,35 @@ def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_p
 def test_columns_that_are_not_known(text, columns, message):
     with pytest.raises(InputError, match=message):
         read_qrels(io.StringIO(text), columns=columns)
+
+
+@pytest.mark.parametrize("read", [read_qrels, read_run])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_a_header_above_words_names_columns_that_are_not_known(read, separator):
+    lines = "question,answer,verdict\nwho is it,a,good\nwhat is it,b,bad\n"
+    with pytest.raises(
+        InputError, match=r"'question', 'answer', 'verdict'\. Name each by columns="
+    ):
+        read(io.StringIO(lines.replace(",", separator)))
+
+
+def test_json_that_maps_queries_to_lists_is_told_from_rows():
+    with pytest.raises(
+        FileFormatError, match="maps ids to lists, but each query must map its docum"
+    ):
+        read_qrels(io.StringIO('{"1": ["d1", "d2"], "2": []}'))
+    with pytest.raises(InputError, match="its columns are 'id'"):
+        read_qrels(io.StringIO('[{"id": ["d1"]}]'))
+
+
+def test_runs_without_ranks():
+    run = read_run(io.StringIO("1 Q0 a 1.5\n1 Q0 b 0.25\n1 Q0 c 0\n"))
+    assert run.to_dict("list") == {
+        "qid": ["1"] * 3,
+        "docno": ["a", "b", "c"],
+        "score": [1.5, 0.25, 0.0],
+    }
+    for scores in ((1, 0), (1.5, 2), ("1.0", "2.0")):
+        lines = "".join(f"1 Q0 d{score} {score}\n" for score in scores)
+        with pytest.raises(FileFormatError, match=r"judgments, or a run without ranks .*: for a"):
+            read_run(io.StringIO(lines))
