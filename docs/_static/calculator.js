@@ -2,20 +2,45 @@
 "use strict";
 
 const calculator = {
-  /* Rows "query, label, score"; a first line without numbers is a header. */
+  /* Names that a header may have, in small letters and without blanks and signs. */
+  columns: { query: ["query", "queryid", "qid"], label: ["label", "relevance", "rel"], score: ["score"] },
+
+  /* The columns in the order of a header's cells. */
+  header(cells, place) {
+    const names = cells.map((cell) => cell.toLowerCase().replace(/[\s_.-]/g, ""));
+    const columns = Object.entries(calculator.columns);
+    const found = names.map((name) => columns.find(([, known]) => known.includes(name))?.[0]);
+    if (found.length !== columns.length || new Set(found).size !== columns.length || !found.every((name) => name)) {
+      throw new Error(
+        `${place}: expected the names query, label and score, each once and in any order, got "${cells.join(", ")}". ` +
+          "Rename columns or remove them."
+      );
+    }
+    return found;
+  },
+
+  /* Rows "query, label, score"; a first line without numbers names the columns in its order. */
   read(text) {
-    const lines = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line);
-    const cells = lines.map((line) => line.split(/\s*[,;\t]\s*|\s+/));
-    const isHeader = cells.length && cells[0].slice(1).every((cell) => isNaN(Number(cell)));
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
     const queries = new Map();
-    cells.slice(isHeader ? 1 : 0).forEach(([query, label, score, ...more], number) => {
-      const line = number + (isHeader ? 2 : 1);
-      const values = [Number(label), Number(score)];
-      if (score === undefined || more.length || !values.every(Number.isFinite)) {
-        throw new Error(`Line ${line}: expected "query, label, score" with two numbers, got "${lines[line - 1]}".`);
+    let columns = null;
+    lines.forEach((line, index) => {
+      if (!line) return;
+      const place = `Line ${index + 1}`;
+      // Names may have blanks where another sign stands between the cells.
+      const cells = line.split(/[,;\t]/.test(line) ? /\s*[,;\t]\s*/ : /\s+/);
+      if (!columns && cells.every((cell) => isNaN(Number(cell)))) {
+        columns = calculator.header(cells, place);
+        return;
       }
-      if (!queries.has(query)) queries.set(query, []);
-      queries.get(query).push({ label: values[0], score: values[1] });
+      columns ??= Object.keys(calculator.columns);
+      const row = Object.fromEntries(columns.map((name, at) => [name, cells[at]]));
+      const [label, score] = [Number(row.label), Number(row.score)];
+      if (cells.length !== columns.length || !cells.every((cell) => cell) || ![label, score].every(Number.isFinite)) {
+        throw new Error(`${place}: expected "${columns.join(", ")}" with two numbers, got "${line}".`);
+      }
+      if (!queries.has(row.query)) queries.set(row.query, []);
+      queries.get(row.query).push({ label, score });
     });
     if (!queries.size) throw new Error("There are no rows. Paste lines such as \"query 1, 2, 0.93\".");
     return [...queries.values()];

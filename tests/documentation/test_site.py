@@ -266,6 +266,14 @@ def test_the_calculator_finds_the_certified_threshold(browser, address, level, k
     )
 
 
+def test_the_calculator_reads_the_names_of_a_header(browser, address):
+    browser.get(address + "calculator.html")
+    read = "return calculator.read(arguments[0])"
+    rows = [{"label": 2, "score": 0.9}]
+    assert browser.execute_script(read, "score,Query ID,label\n0.9,query 1,2") == [rows]
+    assert browser.execute_script(read, "query 1, 2, 0.9") == [rows]
+
+
 def test_the_calculator_shows_what_it_found(browser, address):
     browser.get(address + "calculator.html")
     browser.find_element("css selector", "#calculator button").click()
