@@ -114,7 +114,8 @@ _OTHERS = {
     r"<": "XML, such as topics",
     r"\S+~qid:\S+": "a LETOR file, which read_letor reads",
     r"NUMBER(?:~\d+:NUMBER)+END": "features in svmlight format without ids of queries, which "
-    "read_letor reads with group_sizes=",
+    "read_letor reads with the number of rows of each query: put these numbers into a file beside "
+    "it whose name has .query at the end, or pass group_sizes= in Python",
 }
 # A file in TREC format may.
 _LOOKS = {
@@ -146,6 +147,11 @@ def _pattern(short):
 
 _OTHER_PATTERNS = {_pattern(short): words for short, words in _OTHERS.items()}
 _PATTERNS = _OTHER_PATTERNS | {_pattern(short): words for short, words in _LOOKS.items()}
+
+
+def is_number(text):
+    """Tell whether a text is a number, which no name of a column is."""
+    return _IS_NUMBER.fullmatch(text) is not None
 
 
 def first_line(content, begin=0):

@@ -28,7 +28,7 @@ from skfilterrank._files.files import (
     reason_of,
     unpacked_name,
 )
-from skfilterrank._files.kinds import SEPARATORS
+from skfilterrank._files.kinds import SEPARATORS, is_number
 from skfilterrank._files.tokens import id_tokens
 from skfilterrank.exceptions import FileFormatError, brief, brief_list
 
@@ -66,8 +66,11 @@ def read_separated(data, name, kinds, format):
     text = decode(data, name)
     separator, header = _separator_of(text, format, name)
     if twice := [each for each, n in Counter(header).items() if n > 1 and each.strip()]:
+        advice = "rename all but one of them"
+        if is_number(twice[0]):
+            advice = "if it holds values, put names of the columns into a first line"
         raise FileFormatError(
-            f"the header names several columns {brief(twice[0])}; rename all but one of them.", name
+            f"the header names several columns {brief(twice[0])}; {advice}.", name
         )
     ids = {find_column(header, names) for names in kinds}
     try:

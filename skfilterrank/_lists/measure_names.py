@@ -39,6 +39,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("inst", "insq", "bpm", "sdcg", "nerr"), _BY_CWL),
     **dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11"), _BY_CWL),
     **dict.fromkeys(("g", "bing", "ndcgrel", "rndcg"), _OLD),
+    "rpp": "compares systems in pairs: skfilterrank.comparison.score_systems takes it, in Python",
     "gmbpref": f"{_OLD}: the geometric mean of bpref, at least 0.00001",
     "utility": f"{_OLD}: 2 * num_rel_ret - num_ret",
 }
@@ -260,6 +261,10 @@ def _not_a_measure(text):
     name = re.split("[(@]", str(text))[0].lower()
     if who := _ELSEWHERE.get(re.sub("[-_]", "", name)):
         return f"{brief(text)} {who}."
+    if family := [
+        known[each][0] for each in known if re.fullmatch(rf"{re.escape(name)}_\d.*", each)
+    ]:
+        return f"{brief(text)} is a family of measures: name each, such as {brief_list(family)}."
     stem, depth = cut.groups() if (cut := _CUT.fullmatch(name)) else (name, "10")
     if cut and stem in known:
         near[stem] = f"{known[stem][0]}@{depth}"

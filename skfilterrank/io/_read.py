@@ -21,7 +21,16 @@ from skfilterrank._files.forms import (
     read_form,
     read_format,
 )
-from skfilterrank._files.kinds import LINES, ORDER, RUN, form_of, n_columns, seems
+from skfilterrank._files.kinds import (
+    LINES,
+    ORDER,
+    RUN,
+    SEPARATORS,
+    form_of,
+    is_number,
+    n_columns,
+    seems,
+)
 from skfilterrank._files.tables import SUFFIXES, format_of_name, text_ids
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank.exceptions import (
@@ -646,6 +655,12 @@ def read_judged_table(
     ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]
+    if absent == wanted and form in SEPARATORS and any(map(is_number, table.columns)):
+        raise FileFormatError(
+            f"the first line, {brief_list(table.columns)}, seems to hold values: put names of the "
+            f"columns into a first line, such as {brief_list(wanted)}.",
+            name,
+        )
     if absent:
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "

@@ -13,7 +13,10 @@ from skfilterrank.exceptions import DataWarning, InputError, brief
 WAYS = ("raise", "max", "first")
 _PAIR = ["list", "docno"]
 # Arguments that errors name.
-_ARGUMENTS = ("subtopic='max'", "duplicates='max'", ", of read_qrels", ", to read_qrels")
+_ARGUMENTS = (
+    *("subtopic='max'", "duplicates='max'", "duplicates='first'"),
+    *(", of read_qrels", ", to read_qrels"),
+)
 
 
 def check_no_repeats(content, rows) -> None:
@@ -118,7 +121,7 @@ def _fail(content, rows, again, keys):
         elif one["label"] != other["label"]:
             rest = (
                 f", with the labels {one['label']:g} and {other['label']:g}; keep one of them, or "
-                "give {duplicates='max'} or 'first'{, to read_qrels}."
+                "give {duplicates='max'} or {duplicates='first'}{, to read_qrels}."
             )
     what = f"document {docno} twice in query {query}"
     content.fail(int(row), what, f"{place}{rest}", _ARGUMENTS)

@@ -155,7 +155,10 @@ FEATURES = {
     "`dump_svmlight_file`": ["2 qid:1 0:0.5\n0 qid:1 1:3\n", ROWS],
     "LightGBM": ["2 1:0.5 2:0\n0 2:3\n", DataWarning, (ROWS[0], [0, 0], *ROWS[2:]), ".query"],
     "XGBoost": ["2 1:0.5 2:0\n0 2:3\n", DataWarning, (ROWS[0], [0, 0], *ROWS[2:]), ".group"],
-    "svmlight without sizes of queries": ["2 1:0.5 2:0\n0 2:3\n", "reads with group_sizes="],
+    "svmlight without sizes of queries": [
+        "2 1:0.5 2:0\n0 2:3\n",
+        r"\.query at the end, or pass group_sizes=",
+    ],
     "CatBoost's table": ["2\tq1\t0.5\t0\t3\t1\t0\n", ADD],
 }
 TABLES = {

@@ -56,7 +56,7 @@ def test_the_same_line_twice_counts_once():
 
 def test_two_labels_of_one_document():
     text = "1 0 a 1\n1 0 b 2\n1 0 a 3\n1 0 a 2\n"
-    message = "3: .* 'a' twice .* with the labels 1 and 3; keep one of them, or give duplicates="
+    message = "3: .* 'a' twice .* labels 1 and 3; .* give duplicates='max' or duplicates='first'"
     with pytest.raises(FileFormatError, match=message):
         qrels_of(text)
     assert qrels_of(text, duplicates="first") == [("1", "a", 1), ("1", "b", 2)]

@@ -113,6 +113,21 @@ def test_bad_parameters(tmp_path, params, message):
         read_judged_table(tmp_path / "t.csv", **params)
 
 
+@pytest.mark.parametrize(("suffix", "separator"), [("tsv", "\t"), ("csv", ","), ("csv", ";")])
+def test_values_in_the_place_of_names(tmp_path, suffix, separator):
+    path = tmp_path / f"t.{suffix}"
+    path.write_text("2,q1,0.5,0\n0,q1,3,1\n".replace(",", separator))
+    with pytest.raises(FileFormatError, match=r"'2', 'q1', '0\.5', '0', seems to hold values: put"):
+        read_judged_table(path)
+    path.write_text("2,q1,0.5,0,0\n0,q1,3,1,1\n".replace(",", separator))
+    with pytest.raises(FileFormatError, match="columns '0'; if it holds values, put names of the"):
+        read_judged_table(path)
+    # A column of features may be a number.
+    path.write_text("group,label,1,2\nq1,0,3,1\n".replace(",", separator))
+    with pytest.raises(InputError, match="has no column 'qid'; its columns are 'group', 'label', "):
+        read_judged_table(path)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
 @pytest.mark.parametrize("content", [b"", b" \n\n"])
 def test_empty_file(tmp_path, suffix, content):

@@ -204,6 +204,11 @@ def test_wherever_a_measure_is_named():
             ["INST(T=2)", "NERR8"],
             "'INST.* is a measure of ir_measures, by its .* 'NERR8' is a meas",
         ),
+        (["rpp", "ap"], "'rpp' compares systems in pairs: skfilterrank.comparison.score_systems"),
+        (
+            ["Rprec_mult"],
+            r"'Rprec_mult' is a family .*: name each, such as 'Rprec_mult_0\.20', 'Rp",
+        ),
         (["utility"], r"\(trec_eval -m all_trec\): 2 \* num_rel_ret - num_ret"),
         (["IPrec(recall=0.1)@0.2"], "gives recall twice"),
         (["IPrec@x"], "recall must be a "),
