@@ -11,10 +11,10 @@ Predictions are learned from the sample. A document's prediction uses other fold
 folds are drawn independently of each other, so that learning causes no bias.
 
 **Ratios.** nDCG, nDCG_f, AP and recall have a denominator that depends on all labels of a query.
-The library declares each as a sum over documents, whose weights depend on the number of labels of
-each grade. The expected value takes the place of the sum of predictions. The weight is replaced by
-the change that one label makes, averaged over the other labels. Each drawn label represents
-(1 - pi) / pi documents that were not drawn. Pairs of labels are corrected for, too.
+The library declares each as a sum over documents, whose weights depend on how often each label
+occurs. The expected value takes the place of the sum of predictions. The weight is replaced by the
+change that one label makes, averaged over the other labels. Each drawn label represents (1 - pi) /
+pi documents that were not drawn. Pairs of labels are corrected for, too.
 
 A label also changes the predictions of other documents of its query, which biases ratios a little.
 Changes by predictions that were learned without the label's fold are free of this bias, but vary
@@ -54,7 +54,7 @@ from skfilterrank.judgments._ranked_pool import (
 )
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
-_MOST_GRADES = 20
+_MOST_GAINS = 20
 # Largest distance of a number of documents from its estimate, in standard errors.
 _SURPRISE = 5.0
 # Share of a ratio's estimated bias that is added to intervals; the estimate varies, too.
@@ -188,12 +188,12 @@ def estimate(
     warn_of_outside(pool, parsed)
     _warn_of_copies(pool, rows, sample["label"].to_numpy())
     probability = sample["inclusion_probability"].to_numpy()
-    grades, codes = _grades(sample["label"].to_numpy(), gains)
-    forms = {text: SumOfLabels(each, pool, grades) for text, each in parsed.items()}
+    distinct, codes = _distinct_gains(sample["label"].to_numpy(), gains)
+    forms = {text: SumOfLabels(each, pool, distinct) for text, each in parsed.items()}
     for text, form in forms.items():
         # The labels differ, but this measure gives all of them the same value.
-        if len(grades) > 1 and len(np.unique(form.grades)) < 2:
-            _check_spread(form.grades, codes, f" for {brief(text)}")
+        if len(distinct) > 1 and len(np.unique(form.gains)) < 2:
+            _check_spread(form.gains, codes, f" for {brief(text)}")
         _check_design(form, rows, probability)
     if n_open:
         warn_user(
@@ -205,7 +205,7 @@ def estimate(
         )
     is_certain = probability >= 1
     if not is_certain.all():
-        _check_spread(grades, codes)
+        _check_spread(distinct, codes)
     is_of_any = np.any([form.influential() for form in forms.values()], axis=0)
     n_judged = int(np.count_nonzero(is_of_any[rows]))
     labels = rows, codes, probability, is_certain
@@ -227,7 +227,7 @@ def _estimate(form, labels) -> MeasureEstimate:
     return MeasureEstimate(
         values=of_query.mean(axis=1),
         deviations=deviations_of_total(changes / of_query.shape[1], labels[2]),
-        value_range=measure.range_for(form.grades),
+        value_range=measure.range_for(form.gains),
         shown_to_cover=_is_in_tables(form),
         allowance=_OF_BIAS * bias,
     )
@@ -237,7 +237,7 @@ def _is_in_tables(form):
     """Tell whether benchmarks/results show the coverage of intervals of such a measure."""
     # "precision(rel=2)@10" is precision@10 of other gains.
     parsed = form.plain
-    return form.is_linear and min(form.grades) >= 0 and parsed.has_shown_intervals
+    return form.is_linear and min(form.gains) >= 0 and parsed.has_shown_intervals
 
 
 def _learn(form, labels):
@@ -253,7 +253,7 @@ def _learn(form, labels):
     # The narrowest intervals of sums; a ratio needs predictions that are right on average over
     # all documents, which weights of the design give.
     weights = probability ** (-0.5 if form.is_linear else -1.0)
-    return model.fit(rows, codes, len(form.grades), known, weights)
+    return model.fit(rows, codes, len(form.gains), known, weights)
 
 
 def _by_labels(form, labels):
@@ -325,25 +325,25 @@ def _warn_of_copies(pool, rows, labels):
             )
 
 
-def _grades(labels, gains):
+def _distinct_gains(labels, gains):
     """Return the gains that labels may have, and the number of each label's gain."""
     values = as_gains(labels, gains, name="qrels")
-    # Grades that no label of the sample has count, too: predictions must not depend on the sample.
+    # Gains that no label of the sample has count, too: predictions must not depend on the sample.
     possible = list(gains.values()) if isinstance(gains, Mapping) else []
-    grades = np.unique(np.append(values, possible))
-    if len(grades) > _MOST_GRADES:
+    distinct = np.unique(np.append(values, possible))
+    if len(distinct) > _MOST_GAINS:
         raise InputError(
-            f"qrels has {len(grades)} different gains, expected at most {_MOST_GRADES}: pass gains "
-            "that put labels into grades."
+            f"qrels has {len(distinct)} different gains, expected at most {_MOST_GAINS}: pass "
+            "gains that map several labels to one gain."
         )
-    return grades, np.searchsorted(grades, values)
+    return distinct, np.searchsorted(distinct, values)
 
 
-def _check_spread(grades, codes, reader=""):
+def _check_spread(distinct, codes, reader=""):
     """Raise if all labels are the same."""
-    if len(np.unique(grades[codes])) < 2:
+    if len(np.unique(distinct[codes])) < 2:
         raise InputError(
-            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}{reader}, so "
+            f"all {len(codes)} labels of qrels have the gain {distinct[codes[0]]:g}{reader}, so "
             "that the share of other gains cannot be estimated, and an interval would have no "
             "width. Judge more documents: draw_sample with the same random_state and a larger "
             "n_total extends this sample."

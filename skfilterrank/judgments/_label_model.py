@@ -1,7 +1,7 @@
 """Probabilities of human labels, learned from a sample of them.
 
-The model has a ridge logistic regression for each grade: the probability that a document is above
-the grade, given that it is not below it. The features are machine labels, the query, and how high
+The model has a ridge logistic regression for each label: the probability that a document's label is
+above it, given that it is not below it. The features are machine labels, the query, and how high
 the runs rank the document, on average and each run by itself, so that the sample shows which runs a
 machine favours. Each of these blocks of features has its own penalty, chosen by the evidence of the
 labels (MacKay 1992): the penalty is one over the mean square of the block's coefficients, where the
@@ -32,7 +32,7 @@ _MOST_RUNS = 150
 # Number of draws of coefficients, and of label vectors for each (if a measure is not linear in
 # labels).
 N_DRAWS = 32
-N_LABELS = 8
+N_VECTORS = 8
 
 
 class LabelModel:
@@ -64,17 +64,17 @@ class LabelModel:
         )
         self.pool, self.influential = pool, influential
 
-    def fit(self, rows, grades, n_grades, is_certain, weights=None) -> "LearnedLabels":
-        """Learn the probabilities of the grades from judged documents.
+    def fit(self, rows, labels, n_labels, is_certain, weights=None) -> "LearnedLabels":
+        """Learn the probabilities of the labels from judged documents.
 
         Parameters
         ----------
         rows : ndarray of shape (n_judged,)
             Judged documents.
-        grades : ndarray of shape (n_judged,), int
-            Their grades, by number.
-        n_grades : int
-            Number of grades.
+        labels : ndarray of shape (n_judged,), int
+            Their labels, by number.
+        n_labels : int
+            Number of different labels.
         is_certain : ndarray of shape (n_judged,), bool
             Documents that every sample contains. They are not random, so all folds may learn from
             them.
@@ -101,11 +101,11 @@ class LabelModel:
         members = [np.flatnonzero(fits[folding.folds] == fit) for fit in range(len(weighted))]
         groups = [(mine, self.features.at(mine)) for mine in members]
         steps = []
-        for grade in range(n_grades - 1):
-            at_least = grades >= grade
+        for label in range(n_labels - 1):
+            at_least = labels >= label
             drawn = ridge_logistic(
                 self.features.at(rows[at_least]),
-                (grades > grade)[at_least],
+                (labels > label)[at_least],
                 weighted[:, at_least],
                 _normal(len(columns), random_state)[columns],
             )
@@ -114,9 +114,9 @@ class LabelModel:
                 log_odds[:, mine] = features.times(coefficients).T
             mean = drawn.mean(axis=2)[fits].T
             shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
-            # Numbers of labels that two regressions share: those above the grade, and all.
+            # Numbers of labels that two regressions share: those above this one, and all.
             known = is_learned[:, at_least].astype(np.int64)
-            above = known * (grades > grade)[at_least] @ known.T
+            above = known * (labels > label)[at_least] @ known.T
             steps.append((log_odds, shifts.T, above, known @ known.T))
         return LearnedLabels(self, fits, steps)
 
@@ -131,9 +131,9 @@ class LearnedLabels(NamedTuple):
     fits : ndarray of shape (n_folds + 1,), int
         Number of the regression without the labels of each fold; the last one has all labels.
     steps : list of tuple of ndarray
-        For each grade but the highest: log odds to be above it, (n_draws, n_rows), by labels of
+        For each label but the highest: log odds to be above it, (n_draws, n_rows), by labels of
         other folds than a row's own; their change if a further fold is left out, (n_folds,
-        n_rows); numbers of labels that two regressions both know, those above the grade and all,
+        n_rows); numbers of labels that two regressions both know, those above this one and all,
         (n_fits, n_fits).
     """
 
@@ -142,7 +142,7 @@ class LearnedLabels(NamedTuple):
     steps: list
 
     def predict(self, without: int | None = None) -> "Prediction":
-        """Predict probabilities of the grades for every document of the pool.
+        """Predict probabilities of the labels for every document of the pool.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class LearnedLabels(NamedTuple):
         other = own if without is None else self.fits[without]
         reached = np.ones((N_DRAWS, len(pool)))
         drawn = np.empty((N_DRAWS, len(self.steps) + 1, len(pool)))
-        for grade, (log_odds, shifts, above, n_known) in enumerate(self.steps):
+        for label, (log_odds, shifts, above, n_known) in enumerate(self.steps):
             shift = 0.0 if without is None else np.where(own == other, 0.0, shifts[without])
             chance = log_odds + shift
             expit(chance, out=chance)
@@ -165,7 +165,7 @@ class LearnedLabels(NamedTuple):
             is_sure = (n_above == n_seen) | (n_above == 0)
             chance[:, is_sure] = n_above[is_sure] > 0
             chance[:, ~self.model.influential] = 0.0
-            np.multiply(reached, 1 - chance, out=drawn[:, grade])
+            np.multiply(reached, 1 - chance, out=drawn[:, label])
             reached *= chance
         drawn[:, -1] = reached
         return Prediction(pool, drawn.mean(axis=0).T, drawn)
@@ -173,15 +173,15 @@ class LearnedLabels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Probabilities of the grades of all documents, with their uncertainty.
+    """Probabilities of the labels of all documents, with their uncertainty.
 
     Attributes
     ----------
     pool : RankedPool
         The documents.
-    probabilities : ndarray of shape (n_rows, n_grades)
+    probabilities : ndarray of shape (n_rows, n_labels)
         From 0 to 1, each row summing to 1.
-    drawn : ndarray of shape (n_draws, n_grades, n_rows)
+    drawn : ndarray of shape (n_draws, n_labels, n_rows)
         Probabilities by coefficients that are drawn from their distribution given the labels, so
         errors are correlated between documents. Their mean is `probabilities`.
     """
@@ -196,46 +196,46 @@ class Prediction:
         drawn = np.broadcast_to(probabilities.T, (N_DRAWS, *probabilities.T.shape))
         return cls(pool, probabilities, drawn)
 
-    def with_known(self, rows, grades) -> "Prediction":
+    def with_known(self, rows, labels) -> "Prediction":
         """Return the prediction with some labels fixed to known ones."""
         if not len(rows):
             return self
-        known = np.eye(self.probabilities.shape[1])[grades]
+        known = np.eye(self.probabilities.shape[1])[labels]
         probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
         probabilities[rows], drawn[:, :, rows] = known, known.T
         return Prediction(self.pool, probabilities, drawn)
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """Compute the expected number of labels of each grade, (n_draws, n_queries, n_grades)."""
-        n_queries, n_grades = len(self.pool.queries), self.drawn.shape[1]
-        cells = (self.pool.codes + n_queries * np.arange(n_grades)[:, None]).ravel()
-        sums = [np.bincount(cells, each.ravel(), n_queries * n_grades) for each in self.drawn]
-        return np.reshape(sums, (-1, n_grades, n_queries)).swapaxes(1, 2).copy()
+        """Compute how many of each label to expect, (n_draws, n_queries, n_labels)."""
+        n_queries, n_labels = len(self.pool.queries), self.drawn.shape[1]
+        cells = (self.pool.codes + n_queries * np.arange(n_labels)[:, None]).ravel()
+        sums = [np.bincount(cells, each.ravel(), n_queries * n_labels) for each in self.drawn]
+        return np.reshape(sums, (-1, n_labels, n_queries)).swapaxes(1, 2).copy()
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Count the labels of each grade in random label vectors.
+        """Count each label in random label vectors.
 
-        Shape (n_draws * N_LABELS, n_queries, n_grades); the label vectors of one draw are
+        Shape (n_draws * N_VECTORS, n_queries, n_labels); the label vectors of one draw are
         consecutive.
         """
-        n_draws, n_grades, _ = self.drawn.shape
+        n_draws, n_labels, _ = self.drawn.shape
         # Rows are sorted by query.
         starts = np.searchsorted(self.pool.codes, np.arange(len(self.pool.queries)))
-        above = np.zeros((n_draws, n_grades + 1, N_LABELS, len(starts)), dtype=np.int64)
+        above = np.zeros((n_draws, n_labels + 1, N_VECTORS, len(starts)), dtype=np.int64)
         above[:, 0] = np.diff(starts, append=len(self.pool))
-        turns = np.arange(N_LABELS)[:, None] / N_LABELS
+        turns = np.arange(N_VECTORS)[:, None] / N_VECTORS
         for draw, each in enumerate(self.drawn):
             # Systematic sampling: each label occurs in proportion to its probability.
-            numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_LABELS))
+            numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_VECTORS))
             numbers -= numbers >= 1
-            for grade, end in enumerate(accumulate(each[:-1])):
+            for label, end in enumerate(accumulate(each[:-1])):
                 # Cumulative probabilities must end in exactly 1.
                 ones = (numbers >= np.where(end > 1 - 1e-12, 1.0, end)).view(np.int8)
-                above[draw, grade + 1] = np.add.reduceat(ones, starts, axis=1, dtype=np.int32)
+                above[draw, label + 1] = np.add.reduceat(ones, starts, axis=1, dtype=np.int32)
         counts = above[:, :-1] - above[:, 1:]
-        return counts.transpose(0, 2, 3, 1).reshape(n_draws * N_LABELS, len(starts), n_grades)
+        return counts.transpose(0, 2, 3, 1).reshape(n_draws * N_VECTORS, len(starts), n_labels)
 
 
 def _normal(n_rows, random_state):

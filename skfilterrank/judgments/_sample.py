@@ -32,7 +32,7 @@ _OF_MEAN = 0.2
 # Smallest size, as a share of the mean size, for sums and for ratios: it bounds the weight of a
 # document whose size was estimated too small.
 _LEAST, _LEAST_OF_RATIOS = 0.15, 0.3
-_MOST_GRADES = 12
+_MOST_GAINS = 12
 # Probability that the machine's label says nothing; it bounds the cost of a useless machine.
 _OF_CHANCE = 0.2
 
@@ -116,10 +116,10 @@ def draw_sample(
     -----
     The variance of an estimate is smallest where a document's probability is proportional to the
     standard deviation of what its label changes. So its size is the square root of ``sum over runs
-    of Var(change)``. The label is taken to be any grade up to the one above the machine's, because
-    machines label too high. With probability 0.2 it is any grade, so that a machine without
-    information costs little. With ``aim="differences"``, changes count as far as they differ
-    between runs. No size is below 0.15 of the mean.
+    of Var(change)``. A document is taken to have any label up to the one above the machine's,
+    because machines label too high. With probability 0.2 it has any label, so that a machine
+    without information costs little. With ``aim="differences"``, changes count as far as they
+    differ between runs. No size is below 0.15 of the mean.
 
     Documents are dealt to folds, ten or less in a small pool, in an order that their places in the
     runs and their machine labels give; names decide where these are all equal. Each fold is drawn
@@ -255,27 +255,27 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
 
 def _sizes(pool, parsed, gains, aim):
     """Compute the standard deviation of the changes by each label, over runs and measures."""
-    grades, probabilities = _prior_probabilities(pool, gains, _levels(parsed, gains))
+    distinct, probabilities = _prior_probabilities(pool, gains, _levels(parsed, gains))
     total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     rows, least = np.arange(len(pool)), _LEAST
     for each in parsed.values():
-        form = SumOfLabels(each, pool, grades)
+        form = SumOfLabels(each, pool, distinct)
         if (form.shares == form.shares[0]).all():
             raise InputError(
-                f"{brief(each.text)} is the same for the gains {brief_list(grades.tolist())}: give "
-                "{gains} by which it differs, below 0 where documents are forbidden.",
+                f"{brief(each.text)} is the same for the gains {brief_list(distinct.tolist())}: "
+                "give {gains} by which it differs, below 0 where documents are forbidden.",
                 argument="gains",
             )
         influential |= form.influential()
         least = least if form.is_linear else _LEAST_OF_RATIOS
         expansion = form.expand(Prediction.sure(pool, probabilities))
         own = np.zeros(len(pool))
-        for grade in range(len(grades)):
-            changes = expansion.changes(rows, np.full(len(rows), grade))
+        for number in range(len(distinct)):
+            changes = expansion.changes(rows, np.full(len(rows), number))
             square = (changes**2).sum(axis=1)
             if aim == "differences" and form.is_linear:
                 square -= (1 - _OF_MEAN) * changes.sum(axis=1) ** 2 / changes.shape[1]
-            own += probabilities[:, grade] * np.maximum(square, 0.0)
+            own += probabilities[:, number] * np.maximum(square, 0.0)
         total += own / max(own.sum(), 1e-300)
     if not influential.any():
         raise InputError(
@@ -299,9 +299,9 @@ def _levels(parsed, gains):
 
 
 def _with_caution(n):
-    """Return probabilities of people's n grades, for each grade of the machine and for none.
+    """Return probabilities of people's n labels, for each label of the machine and for none.
 
-    All grades up to the next one are equally likely, and any grade has some chance.
+    All labels up to the next one are equally likely, and any label has some chance.
     """
     given = np.vstack([np.tril(np.ones((n, n)), 1), np.ones(n)])
     given /= given.sum(axis=1, keepdims=True)
@@ -309,19 +309,19 @@ def _with_caution(n):
 
 
 def _prior_probabilities(pool, gains, levels):
-    """Return grades, and their probabilities given the machine labels, before people judge."""
+    """Return gains, and their probabilities given the machine labels, before people judge."""
     judged = list(pool.machine_gains(gains).values())
     usual = [] if isinstance(gains, Mapping) else [0.0, 1.0]
     labels = np.unique(np.concatenate([*judged, usual, levels]))
-    grades = labels[~np.isnan(labels)]
-    if len(grades) > _MOST_GRADES:
-        grades = np.union1d(np.linspace(grades[0], grades[-1], 5), levels)
-    n = len(grades)
+    distinct = labels[~np.isnan(labels)]
+    if len(distinct) > _MOST_GAINS:
+        distinct = np.union1d(np.linspace(distinct[0], distinct[-1], 5), levels)
+    n = len(distinct)
     given, probabilities = _with_caution(n), np.zeros((len(pool), n))
     for labels in judged or [np.full(len(pool), np.nan)]:
-        nearest = np.abs(labels[:, None] - grades).argmin(axis=1)
+        nearest = np.abs(labels[:, None] - distinct).argmin(axis=1)
         probabilities += given[np.where(np.isnan(labels), n, nearest)]
-    return grades, probabilities / probabilities.sum(axis=1, keepdims=True)
+    return distinct, probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
 def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:

@@ -35,7 +35,7 @@ from skfilterrank.judgments._ranked_pool import RankedPool
 
 
 class SumOfLabels:
-    """The form of a measure for a pool and some grades.
+    """The form of a measure for a pool and some gains.
 
     Parameters
     ----------
@@ -43,20 +43,20 @@ class SumOfLabels:
         The measure.
     pool : RankedPool
         Documents and places.
-    grades : ndarray of shape (n_grades,)
+    gains : ndarray of shape (n_labels,)
         The gains that labels can have, ascending. The attribute has those that the measure sees:
         "ap(rel=2)" reads 0, 1, 2 as 0, 0, 1. The attribute `plain` is the measure of these, "ap".
     """
 
-    def __init__(self, parsed: ParsedMeasure, pool: RankedPool, grades: np.ndarray):
+    def __init__(self, parsed: ParsedMeasure, pool: RankedPool, gains: np.ndarray):
         self.parsed, self.pool = parsed, pool
-        self.plain, grades = self._read(grades)
-        self.grades = grades
-        n = max(int(pool.place.max(initial=1)), len(grades))
-        # Two lists as long as the longest: one of all grades, one of the highest alone.
-        gains = np.concatenate([grades[np.arange(n) % len(grades)], np.full(n, grades.max())])
-        form = self._form(gains, np.array([n, n]))
-        self.shares = form.weights[: len(grades)]
+        self.plain, gains = self._read(gains)
+        self.gains = gains
+        n = max(int(pool.place.max(initial=1)), len(gains))
+        # Two lists as long as the longest: one of all gains, one of the highest alone.
+        listed = np.concatenate([gains[np.arange(n) % len(gains)], np.full(n, gains.max())])
+        form = self._form(listed, np.array([n, n]))
+        self.shares = form.weights[: len(gains)]
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._position_weights(form)
@@ -77,11 +77,11 @@ class SumOfLabels:
         is_constant = form.has_one_weight(self.shares) and not np.any(form.offset)
         self.is_linear = is_constant and not self.slope.any()
 
-    def _read(self, grades):
+    def _read(self, gains):
         """Return the plain measure, and the gains after its options."""
         own, plain = self.parsed.measure.own_reading, self.parsed.measure.plain
         if own is None or plain is None:
-            return self.parsed, grades
+            return self.parsed, gains
         if own.drops_unjudged or own.library is not None:
             raise InputError(
                 f"{brief(self.parsed.text)} has a reading of its own of what is unjudged or tied "
@@ -89,7 +89,7 @@ class SumOfLabels:
                 "rel and gains may stay."
             )
         # A gain of NaN means unjudged, and those count as gain 0 here.
-        return self.parsed._replace(measure=plain), np.nan_to_num(own.of(grades))
+        return self.parsed._replace(measure=plain), np.nan_to_num(own.of(gains))
 
     def _form(self, gains, sizes):
         """Return the library's declaration, for lists of some gains."""
@@ -129,7 +129,7 @@ class SumOfLabels:
         return one - slope, slope
 
     def scale(self, counts: np.ndarray):
-        """Compute scale and offset of queries from label counts, (n_queries, n_grades)."""
+        """Compute scale and offset of queries from label counts, (n_queries, n_labels)."""
         if self._is_share_of_shown:
             return np.ones(len(counts)), np.zeros(len(counts))
         counts = self._as_read(counts)
@@ -167,16 +167,16 @@ class SumOfLabels:
 
     def _scale(self, counts):
         sizes = counts.sum(axis=1)
-        gains = np.repeat(np.tile(self.grades, len(counts)), counts.ravel())
+        gains = np.repeat(np.tile(self.gains, len(counts)), counts.ravel())
         form = self._form(gains, sizes)
         ends = np.cumsum(counts.ravel()).reshape(counts.shape)
         usable = np.where(counts > 0, np.abs(self.shares), 0.0)
-        grade = usable.argmax(axis=1)
+        label = usable.argmax(axis=1)
         queries = np.arange(len(counts))
         scale = np.zeros(len(counts))
-        has_end = usable[queries, grade] > 0
-        row = ends[queries, grade][has_end] - 1
-        scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
+        has_end = usable[queries, label] > 0
+        row = ends[queries, label][has_end] - 1
+        scale[has_end] = form.weights[row] / self.shares[label[has_end]]
         return scale, np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
 
     def influential(self) -> np.ndarray:
@@ -187,21 +187,21 @@ class SumOfLabels:
         influential[self.row[self.first != 0]] = True
         return influential
 
-    def expand(self, prediction: Prediction, rows=(), grades=(), wanted=slice(None)) -> "Expansion":
+    def expand(self, prediction: Prediction, rows=(), labels=(), wanted=slice(None)) -> "Expansion":
         """Compute expected values, given the labels of some rows, and what labels change.
 
         Parameters
         ----------
         prediction : Prediction
-            Probabilities of each grade of each row, of known rows without their labels.
-        rows, grades : ndarray of shape (n_known,)
-            Known rows, and their grades by number.
+            Probabilities of each label of each row, of known rows without their labels.
+        rows, labels : ndarray of shape (n_known,)
+            Known rows, and their labels by number.
         wanted : ndarray or slice, default=slice(None)
             Known rows whose changes will be asked for, as indices into `rows`.
         """
         pool, probabilities = self.pool, prediction.probabilities
-        rows, grades = np.asarray(rows, dtype=np.intp), np.asarray(grades, dtype=np.intp)
-        given = prediction.with_known(rows, grades)
+        rows, labels = np.asarray(rows, dtype=np.intp), np.asarray(labels, dtype=np.intp)
+        given = prediction.with_known(rows, labels)
         is_known = np.zeros(len(pool), dtype=bool)
         is_known[rows] = True
         n_runs = len(pool.runs)
@@ -223,10 +223,10 @@ class SumOfLabels:
         base -= total * curvature * variance
         shift = _centred(offset_slope, probabilities, pool)
         own_scale, own_change, own_joint = scale[pool.codes], centred.copy(), joint.copy()
-        rows, grades = rows[wanted], grades[wanted]
+        rows, labels = rows[wanted], labels[wanted]
         if len(rows) and not self.is_linear:
             own_scale[rows], own_change[rows], shift[rows] = self._scales_of_known(
-                given, probabilities, rows, grades
+                given, probabilities, rows, labels
             )
             own_scale[rows] += missing[pool.codes[rows]]
             own_joint[rows] = (probabilities[rows] * self.shares * own_change[rows]).sum(axis=1)
@@ -248,20 +248,20 @@ class SumOfLabels:
             curvature=curvature,
         )
 
-    def _scales_of_known(self, given, probabilities, rows, grades):
-        """Compute the scale of each known row's query without its label, and changes by grade.
+    def _scales_of_known(self, given, probabilities, rows, labels):
+        """Compute the scale of each known row's query without its label, and changes by label.
 
-        The mean over a row's grades, by their probabilities, must not depend on its own label.
+        The mean over a row's labels, by their probabilities, must not depend on its own label.
         """
-        n_grades, chances = len(self.grades), probabilities[rows]
+        n_labels, chances = len(self.gains), probabilities[rows]
         # All rows of a query with the same label leave the same others.
-        kinds, kind = np.unique(self.pool.codes[rows] * n_grades + grades, return_inverse=True)
-        others = given.counts[:, kinds // n_grades] - np.eye(n_grades, dtype=int)[kinds % n_grades]
+        kinds, kind = np.unique(self.pool.codes[rows] * n_labels + labels, return_inverse=True)
+        others = given.counts[:, kinds // n_labels] - np.eye(n_labels, dtype=int)[kinds % n_labels]
         shape = 2, *others.shape[:2]
-        found = np.empty((2, len(kinds), n_grades))
-        for grade, one in enumerate(np.eye(n_grades, dtype=int)):
-            drawn = np.reshape(self.scale((others + one).reshape(-1, n_grades)), shape)
-            found[:, :, grade] = drawn.mean(axis=1)
+        found = np.empty((2, len(kinds), n_labels))
+        for label, one in enumerate(np.eye(n_labels, dtype=int)):
+            drawn = np.reshape(self.scale((others + one).reshape(-1, n_labels)), shape)
+            found[:, :, label] = drawn.mean(axis=1)
         scales, offsets = found[:, kind]
         scale, offset = ((chances * each).sum(axis=1) for each in (scales, offsets))
         return scale, scales - scale[:, None], offsets - offset[:, None]
@@ -269,18 +269,18 @@ class SumOfLabels:
     def _scales(self, prediction):
         """Compute mean scale and offset of each query under drawn labels, and their slopes.
 
-        A slope is the change by one more label of a grade. The last item has the curvature of the
+        A slope is the change by one more of a label. The last item has the curvature of the
         scale along its slope, the variance of the scale by errors of a query's predictions, and the
         change of the scale by labels that are expected, but missing from the drawn ones.
         """
-        n_queries, n_grades = len(self.pool.queries), len(self.grades)
+        n_queries, n_labels = len(self.pool.queries), len(self.gains)
         if self.is_linear:
-            scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
-            none, each = np.zeros((n_queries, n_grades)), np.ones(n_queries)
+            scale, offset = self.scale(np.ones((1, n_labels), dtype=np.int64))
+            none, each = np.zeros((n_queries, n_labels)), np.ones(n_queries)
             return scale * each, none, offset * each, none, (0 * each, 0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
-            values.reshape(-1, n_queries) for values in self.scale(counts.reshape(-1, n_grades))
+            values.reshape(-1, n_queries) for values in self.scale(counts.reshape(-1, n_labels))
         )
         away = counts - counts.mean(axis=0)
         spread = np.einsum("btg,bth->tgh", away, away)
@@ -336,36 +336,36 @@ class Expansion:
     centred: np.ndarray
     curvature: np.ndarray
 
-    def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
-        """Return the change of the query's value when some rows have these grades (by number).
+    def changes(self, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the change of the query's value when some rows have these labels (by number).
 
-        Known rows, of which these are the grades, change it from what is expected without them.
+        Known rows, of which these are the labels, change it from what is expected without them.
 
         Returns
         -------
         ndarray of shape (n_rows, n_runs)
-            Its mean over a row's grades, by their probabilities, is 0.
+            Its mean over a row's labels, by their probabilities, is 0.
         """
         form, codes = self.form, self.form.pool.codes[rows]
-        more = form.shares[grades] - self.probabilities[rows] @ form.shares
-        own = self.own_change[rows, grades]
+        more = form.shares[labels] - self.probabilities[rows] @ form.shares
+        own = self.own_change[rows, labels]
         by_place = more * (self.own_scale[rows] + own) - self.own_joint[rows]
         changes = self.effect[rows].toarray() * by_place[:, None]
         if not form.is_linear:
-            shift = self.shift[rows, grades]
+            shift = self.shift[rows, labels]
             changes += own[:, None] * self.total[:, codes].T + shift[:, None]
             # If the label is known, sum and scale hold its change already.
             moved = more * own * self.n_moved[rows]
             changes -= self.effect[rows].toarray() * moved[:, None]
         return changes
 
-    def pairs(self, rows: np.ndarray, grades: np.ndarray, weights: np.ndarray):
+    def pairs(self, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray):
         """Estimate from a sample the changes by pairs of labels, beyond those by each of them.
 
         Parameters
         ----------
-        rows, grades : ndarray of shape (n_judged,)
-            Judged rows and their grades.
+        rows, labels : ndarray of shape (n_judged,)
+            Judged rows and their labels.
         weights : ndarray of shape (n_judged,)
             How many unknown documents each stands for; a pair stands for the product.
 
@@ -376,9 +376,9 @@ class Expansion:
         """
         form, pool = self.form, self.form.pool
         codes, n_queries = pool.codes[rows], len(pool.queries)
-        more = form.shares[grades] - self.probabilities[rows] @ form.shares
+        more = form.shares[labels] - self.probabilities[rows] @ form.shares
         gain_effect = self.effect[rows].toarray() * more[:, None]
-        scale_change = self.centred[rows, grades]
+        scale_change = self.centred[rows, labels]
         weighted = sparse.csr_array(
             (weights, (codes, np.arange(len(rows)))), shape=(n_queries, len(rows))
         )
@@ -405,7 +405,7 @@ def _over(values, scale):
 
 
 def _centred(slope, probabilities, pool):
-    """Centre the slopes of each document's grades by its probabilities, (n_rows, n_grades)."""
+    """Centre the slopes of each document's labels by its probabilities, (n_rows, n_labels)."""
     own = slope[pool.codes]
     return own - (probabilities * own).sum(axis=1, keepdims=True)
 

@@ -96,7 +96,7 @@ def test_the_estimate_is_unbiased_over_all_samples():
         rows = np.array([best, *drawn], dtype=int)
         frame = pool.index[rows].to_frame(index=False)
         frame["inclusion_probability"] = np.where(rows == best, 1.0, probability[rows])
-        # Of a dict all grades are known, whether a sample has them or not.
+        # Of a dict all gains are known, whether a sample has them or not.
         found = estimate(with_labels(frame, people), pool, "dcg@4", gains=gains)
         frame = found.to_frame().loc["dcg@4"]
         total += weight * frame["value"].to_numpy()
@@ -267,7 +267,7 @@ def test_measures_may_read_labels_in_their_own_way(data):
 
 
 @pytest.mark.parametrize("name", ["precision(rel=2)@10", "ndcg(rel=2)@10"])
-def test_a_machine_without_the_grades_that_a_measure_reads(data, name):
+def test_a_machine_without_the_labels_that_a_measure_reads(data, name):
     """People may give them: documents that matter are drawn as for a machine that gives them."""
     people, machine, runs = data
     machine = machine.assign(label=machine["label"].clip(0, 1))
@@ -309,9 +309,9 @@ def test_predictions_of_a_ratio_are_right_on_average_over_all(data, measure, pow
     drawn = draw_sample(machine, runs, measure, n_total=60, random_state=0)
     fit, found = LabelModel.fit, []
 
-    def spy(model, rows, codes, n_grades, known, weights):
+    def spy(model, rows, codes, n_labels, known, weights):
         found.append(weights)
-        return fit(model, rows, codes, n_grades, known, weights)
+        return fit(model, rows, codes, n_labels, known, weights)
 
     monkeypatch.setattr(LabelModel, "fit", spy)
     estimate(with_labels(drawn, people), runs, measure, machine_qrels=machine)

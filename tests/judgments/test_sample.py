@@ -179,7 +179,7 @@ def test_people_may_give_every_gain_of_a_dict(data, measure, machine):
     assert np.isfinite(found.to_frame()["high"]).all()
 
 
-def test_gains_of_a_dict_are_the_grades(data):
+def test_gains_of_a_dict_are_the_labels(data):
     """Without a machine 0 and 1 are taken for granted, or what the dict says."""
     pool = RankedPool.read(None, data[2], pool=data[0])
     parsed, dicts = parse_measures(["ndcg@10"]), ({0: 0, 1: 1, 2: 9}, {0: 0, 1: 1})
