@@ -788,8 +788,7 @@ def lists(name):
 
 
 FITTED = attributes(
-    "threshold_", "best_score_", "held_out_score_", "held_out_score_unfiltered_", "measure_",
-    "n_unjudged_",
+    "threshold_", "best_score_", "measure_", "n_unjudged_",
 )  # fmt: skip
 
 

@@ -342,6 +342,6 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
             write(text_of(Section(table, records, []), format))
     n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
     return (
-        f"{counted(n_shown, 'document')}, {len(lists) - n_shown:,} filtered, "
+        f"{counted(n_shown, 'document')}, {len(lists) - n_shown:,} hidden, "
         f"{counted(n_empty, 'query', 'queries')} left empty"
     )

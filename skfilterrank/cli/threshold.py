@@ -294,7 +294,7 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
         "threshold": how if how is None or level is None else level,
         "measure": measure,
         "value": float(value[measure]),
-        "unfiltered": float(plain[measure]),
+        "everything": float(plain[measure]),
         "n_queries": aligned.index.n_queries,
         "missing_queries": list(aligned.missing_queries),
         "missing": missing,

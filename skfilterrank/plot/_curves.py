@@ -43,8 +43,8 @@ class ThresholdCurveDisplay(Display):
         Line of the curve over all queries.
     marked_ : Line2D or None
         Marker of the threshold; it is at the edge if the threshold lies outside of the axes.
-    unfiltered_ : Line2D
-        Horizontal line at the mean without a filter.
+    everything_ : Line2D
+        Horizontal line at the mean if everything is shown.
     ax_ : matplotlib Axes
         Axes with the drawing.
     figure_ : matplotlib Figure
@@ -174,7 +174,7 @@ class ThresholdCurveDisplay(Display):
         self.marked_ = self._draw_threshold(ax, low, high)
         level = self.curve.values[-1]
         label = f"nothing hidden: {level:.3f}"
-        self.unfiltered_ = ax.axhline(level, linestyle=":", color="0.4", zorder=0, label=label)
+        self.everything_ = ax.axhline(level, linestyle=":", color="0.4", zorder=0, label=label)
         ax.set(
             xlabel="threshold on the score (lower scores are hidden)",
             ylabel=label_of_mean(self.curve.measure),

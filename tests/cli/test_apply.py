@@ -295,7 +295,7 @@ def test_rows_of_a_filtered_run(run, tmp_path, monkeypatch):
         "qid,docno,rank,score,shown\n1,d,1,0.9,True\n1,b,2,0.9,True\n1,c,3,0.5,True\n"
         "1,a,0,0.2,False\n2,a,0,0.1,False\n"
     )
-    assert err == "3 documents, 2 filtered, 1 query left empty\n"
+    assert err == "3 documents, 2 hidden, 1 query left empty\n"
     lines = run("apply", "filter.json", "run.txt", "--format", "json")[1].splitlines()
     assert json.loads(lines[1]) == {
         "qid": "1", "docno": "b", "rank": 2, "score": 0.9, "shown": True

@@ -103,7 +103,7 @@ def test_cross_validation_lists_every_row_once(train, table):
         "--cv", "3", "--threshold", "0.3", "--out-run", "r.txt", "--save", "m.joblib"
     )
     assert code == 0
-    counts = re.search(r"run: r.txt, (\d+) documents, (\d+) filtered", err)
+    counts = re.search(r"run: r.txt, (\d+) documents, (\d+) hidden", err)
     n_rows = len(pd.read_csv("train.csv"))
     assert sum(map(int, counts.groups())) == n_rows
 
@@ -127,7 +127,7 @@ def test_no_threshold_ranks_only(train):
     code, out, err = train("--test-data", "test.csv", "--threshold", "none", "--out-run", "r.txt")
     assert code == 0
     assert systems(out) == ["bce", "nothing"]
-    assert " 0 filtered" in err
+    assert " 0 hidden" in err
 
 
 @pytest.mark.usefixtures("trained_once")

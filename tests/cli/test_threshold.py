@@ -66,7 +66,7 @@ def test_several_runs_have_a_line_each(run, data):
     assert list(table.index) == ["run", "other"]
     assert table.loc["run", "ndcg_f"] > table.loc["other", "ndcg_f"]
     value = ndcg_f_score(data["label"], data["score"], groups=data["qid"])
-    assert table.loc["run", "unfiltered"] == pytest.approx(value)
+    assert table.loc["run", "everything"] == pytest.approx(value)
     code, _, err = run("threshold", "qrels.txt", "run.txt", "other.txt", "--save", "x.json")
     assert code == 2
     assert "--save saves the threshold of one run, got 2" in err
@@ -115,7 +115,7 @@ def half_forbidden(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "value", "unfiltered", "shown"),
+    ("words", "value", "everything", "shown"),
     [
         # Lower is better: nothing that is shown is forbidden, or half of it; no sign stands before.
         ("-m forbidden@2", "0.0", 0.5, 20),
@@ -126,11 +126,11 @@ def half_forbidden(tmp_path, monkeypatch):
         ("-m ap", "1.0", 1, 40),
     ],
 )
-def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, shown):
+def test_each_column_by_hand(run, half_forbidden, words, value, everything, shown):
     code, out, err = run(*half_forbidden, *words.split())
     assert code == 0, err
     (row,) = pd.read_csv(io.StringIO(out), dtype=str).to_dict("records")
-    assert float(row["unfiltered"]) == unfiltered
+    assert float(row["everything"]) == everything
     assert (row[words.split()[1]], row["held_out"]) == (value, value)
     counts = [int(row[name]) for name in ("n_queries", "n_shown", "n_hidden")]
     assert counts == [20, shown, 40 - shown]
@@ -142,7 +142,7 @@ def test_ties_are_broken_as_by_evaluate(run, half_forbidden):
     code, out, err = run(*half_forbidden, "-m", "forbidden@1", "--threshold", "1")
     assert code == 0, err
     (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
-    assert (row["forbidden@1"], row["unfiltered"]) == (1, 1)
+    assert (row["forbidden@1"], row["everything"]) == (1, 1)
     out = run("evaluate", *half_forbidden[1:], "-m", "forbidden@1")[1]
     assert pd.read_csv(io.StringIO(out))["forbidden@1"].tolist() == [1]
 
@@ -152,7 +152,7 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
     assert code == 0, err
     (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
     assert row == {
-        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "n_queries": 20,
+        "run": "run", "threshold": 1.5, "forbidden@2": 0, "everything": 0.5, "n_queries": 20,
         "n_missing": 0, "missing": "empty", "n_shown": 20, "n_hidden": 20,
     }  # fmt: skip
 

@@ -233,7 +233,7 @@ def test_keys_are_for_programs(run, sampled_runs, table):
     assert [key for key in in_json if not re.fullmatch(identifier, key)] == []
     assert [key for key in in_csv if not re.fullmatch(measure, key)] == []
     assert in_json.keys() >= {"run", "mean", "n_queries", "upper_bound", "confidence_level"}
-    assert in_csv.keys() >= {"run", "ap", "n_queries", "empty_list_rate_upper_bound", "unfiltered"}
+    assert in_csv.keys() >= {"run", "ap", "n_queries", "empty_list_rate_upper_bound", "everything"}
     # One name for one thing.
     for option in ("alpha", "confidence", "queries_of_machine", "labels_of_machines"):
         assert option not in in_json | in_csv
