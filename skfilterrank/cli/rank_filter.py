@@ -175,7 +175,7 @@ def make_models(
         learner = "blend" if columns is not None and columns["text"] else "trees"
     made: dict[str, Any] = {"random_state": random_state}
     made["features"] = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
-    # Guarantees need calibration queries that the final model was not fitted on.
+    # Certificates need calibration queries that the final model was not fitted on.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
     models = {}
     for name in names:
