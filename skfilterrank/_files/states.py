@@ -50,6 +50,7 @@ def read_state(source, kind: str, read):
         return read(content)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         text = f"it does not hold what such a file holds ({type(error).__name__}: {error})."
+        advice = "Write it again: another version of the library may have written it."
         raise FileFormatError(f"{text} {advice}", name) from error
 
 

@@ -89,7 +89,8 @@ def has_two_labels(y) -> bool:
 def read_two_labels(y, gains: Gains = None) -> TwoLabels:
     """Read labels of one column, by their gains, or of two columns, relevance and harm.
 
-    Columns are found by the names "relevance" and "harm" if the table has these, else by position.
+    Columns are found by the names "relevance" and "harm", in any case, if the table has these, else
+    by position.
     The gain is -harm where harm is above 0, else the gain of the relevance label, and NaN where
     harm is NaN.
     """
@@ -105,6 +106,7 @@ def read_two_labels(y, gains: Gains = None) -> TwoLabels:
         )
     columns = y.iloc if isinstance(y, pd.DataFrame) else np.asanyarray(y)
     names = _column_names(y)
+    names = [str(name).lower() for name in names]
     is_turned = names[:1] == ["harm"] or names[1:] == ["relevance"]
     first, second = (1, 0) if is_turned else (0, 1)
     relevance = as_gains(columns[:, first], gains, name="the relevance in y")

@@ -289,11 +289,16 @@ def _ranknet(*, random_state, n_jobs, **params):
     return xgboost.XGBRanker(**settings | params)
 
 
-def _lightgbm(objective, *, random_state, n_jobs, **params):
+def _lightgbm(loss, *, random_state, n_jobs, **params):
     """Make LightGBM's ranker with one of its objectives."""
-    lightgbm = import_optional("lightgbm", f"LightGBM's {objective}")
+    lightgbm = import_optional("lightgbm", f"LightGBM's {loss}")
+    if "objective" in params:
+        raise InputError(
+            f"objective= of this method is {loss!r}: leave it out, or put an LGBMRanker with "
+            "another one into a QueryRanker."
+        )
     settings = {
-        "objective": objective,
+        "objective": loss,
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }

@@ -214,9 +214,11 @@ def mean_of_clusters(means: np.ndarray, weights=None) -> tuple[float, float, flo
     """Return the mean of cluster means, its standard error, and the effective number of clusters.
 
     `weights` are those of :func:`cluster_means`. A cluster of much weight pulls the mean towards
-    itself. So its squared deviation is divided by 1 minus its share of the weight (the correction
-    CR2 of Bell and McCaffrey, 2002), and clusters count as their effective number, at least 2. The
-    error of a single cluster is NaN.
+    itself. So its squared deviation is divided by the share of its variance that is left: 1 minus
+    its share h of the weight if variances fall with the weight (the correction CR2 of Bell and
+    McCaffrey, 2002), and 1 - 2 h + the sum of all squared shares if they are equal, whichever is
+    less. Clusters count as their effective number, at least 2. The error of a single cluster is
+    NaN.
     """
     if len(means) < 2:
         return float(means.sum()), np.nan, len(means)
@@ -224,7 +226,11 @@ def mean_of_clusters(means: np.ndarray, weights=None) -> tuple[float, float, flo
         return mean_and_error(means)
     total = weights.sum()
     mean = mean_over_queries(means, weights)
-    squares = (weights * (means - mean)) ** 2 / (1.0 - weights / total)
+    shares = weights / total
+    others = np.maximum(np.square(shares).sum() - np.square(shares), 0.0)
+    with np.errstate(invalid="ignore"):
+        left = np.minimum(1.0 - shares, (1.0 - shares) ** 2 + others)
+        squares = (weights * (means - mean)) ** 2 / left
     n_effective = max(effective_number(weights), 2.0)
     return mean, float(np.sqrt(squares.sum()) / total), n_effective
 
@@ -297,6 +303,12 @@ def _split_columns(scores, n_more, owner, wanted) -> tuple[object, list, list]:
     columns = getattr(scores, "columns", None)
     if columns is not None:
         found = list(columns)
+        small = {str(each).lower(): each for each in found}
+        known = {small[name]: name for name in (SCORE, FILTER_SCORE) if name in small}
+        if isinstance(scores, pd.DataFrame) and not {SCORE, FILTER_SCORE} & {*found}:
+            # Names count in any case, as in files.
+            scores = scores.rename(columns=known)
+            found = list(scores.columns)
         own = SCORE if found.count(SCORE) == 1 else found[0] if found else None
         if own != SCORE and wanted is not None and n_more is None:
             outside = [each for each in found if each not in wanted]

@@ -266,13 +266,15 @@ class TestTwoLabels:
         self.assert_read(np.ma.masked_invalid(array))
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-    @pytest.mark.parametrize("names", [["relevance", "harm"], ["harm", "relevance"]])
+    @pytest.mark.parametrize(
+        "names", [["relevance", "harm"], ["harm", "relevance"], ["Harm", "Relevance"]]
+    )
     def test_columns_by_name(self, kind, names):
         columns = dict(zip(["relevance", "harm"], np.array(self.ROWS).T, strict=True))
-        self.assert_read(kind({name: columns[name] for name in names}))
+        self.assert_read(kind({name: columns[name.lower()] for name in names}))
         # One name tells the other column, too.
         for known in names:
-            renamed = {name if name == known else "clicks": columns[name] for name in names}
+            renamed = {name if name == known else "clicks": columns[name.lower()] for name in names}
             self.assert_read(kind(renamed))
 
     def test_gains_are_those_of_relevance(self):

@@ -86,11 +86,17 @@ def test_lists_of_a_cluster_count_as_one():
     assert folds[0] != folds[1] == folds[2]
 
 
-@pytest.mark.parametrize("sizes", [[200] + [2] * 39, [150, 40, 20, 10] + [4] * 11, range(1, 21)])
-def test_intervals_hold_for_clusters_of_any_sizes(sizes):
+SIZES = [[200] + [2] * 39, [150, 40, 20, 10] + [4] * 11, range(1, 21), [1e9] + [1] * 59]
+
+
+@pytest.mark.parametrize("power", [0, 0.5])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_intervals_hold_for_clusters_of_any_sizes(sizes, power):
+    """Deviations of cluster means are equal, or fall with the root of the size."""
     rng, sizes, n_held = np.random.default_rng(0), np.array(sizes, dtype=np.float64), 0
     for _ in range(400):
-        mean, error, n = mean_of_clusters(rng.normal(size=len(sizes)), sizes)
+        means = rng.normal(size=len(sizes)) / sizes**power
+        mean, error, n = mean_of_clusters(means, sizes)
         low, high = t_interval(mean, error, n, 0.95)
         n_held += low <= 0 <= high
     assert n_held >= 0.93 * 400
@@ -100,8 +106,8 @@ def test_means_of_clusters():
     means, sizes = np.array([3.0, 1.0, 2.0]), np.array([2.0, 1.0, 1.0])
     mean, error, n = mean_of_clusters(means, sizes)
     assert mean == 2.25
-    # Squared deviations times squared sizes, over 1 minus the share of the cluster.
-    squares = 2.25 / 0.5 + 1.5625 / 0.75 + 0.0625 / 0.75
+    # Squared deviations times squared sizes, over the least of 1 - h and 1 - 2 h + 3 / 8.
+    squares = 2.25 / 0.375 + 1.5625 / 0.75 + 0.0625 / 0.75
     assert (error, n) == pytest.approx((np.sqrt(squares) / 4, 16 / 6))
     assert mean_of_clusters(means) == (2.0, means.std(ddof=1) / np.sqrt(3), 3)
     assert mean_of_clusters(means, np.full(3, 2.0))[:2] == pytest.approx(
@@ -192,3 +198,9 @@ def test_margins_are_finite_and_at_least_0_where_shown():
     assert np.isfinite(margins).all()
     np.testing.assert_array_equal(margins >= 0, shown)
     np.testing.assert_array_equal(margins[:3], [1.0, 0.0, -0.5])
+
+
+def test_names_of_scores_count_in_any_case():
+    table = pd.DataFrame({"Filter_Score": [0.1, 0.2], "Score": [3.0, 4.0]})
+    column, more, _ = read_scores("TunedThreshold", table, 1)
+    assert (column.tolist(), more[:, 0].tolist()) == ([3.0, 4.0], [0.1, 0.2])
