@@ -150,7 +150,7 @@ _PATTERNS = _OTHER_PATTERNS | {_pattern(short): words for short, words in _LOOKS
 
 
 def is_number(text):
-    """Tell whether a text is a number, which no name of a column is."""
+    """Tell whether a text is a number."""
     return _IS_NUMBER.fullmatch(text) is not None
 
 
