@@ -380,7 +380,7 @@ default="average"
 
     @property
     def is_rate(self) -> bool:
-        """Whether values are from 0 to 1 and lower is better, as a risk needs."""
+        """True if values are from 0 to 1 and lower is better, as a risk needs."""
         return not self.greater_is_better and self.value_range == (0.0, 1.0)
 
     @property
