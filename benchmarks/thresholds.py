@@ -232,7 +232,7 @@ def compare(data_set, args, gains):
     if data_set.name == "mq2007":
         names = [name for name in names if name in ON_MQ2007]
     scores_of = held_out_scores(
-        data_set, names, args.repeats, args.cache, only_cached=args.only_cached
+        data_set, names, args.repeats, args.cache or None, only_cached=args.only_cached
     )
     for name, seed, s in scores_of:
         train_index = GroupIndex.from_groups(s.train_groups)
@@ -367,7 +367,7 @@ def compare_lists(data_set, args, gains):
     """{model: {way: (per-query table, share of splits that warned)}}."""
     tables = {}
     scores_of = held_out_scores(
-        data_set, MODELS, args.repeats, args.cache, only_cached=args.only_cached
+        data_set, MODELS, args.repeats, args.cache or None, only_cached=args.only_cached
     )
     for name, seed, s in scores_of:
         for way, (table, warned) in values(s, name, gains, data_set.k, seed).items():
