@@ -749,8 +749,7 @@ class SystemScores(Result):
 def _settled(array, systems, queries, missing):
     """Apply the parameter `missing` to an array with NaN.
 
-    Returns the values without NaN, a mask of the replaced values (None if there are none), and a
-    mask of the dropped queries.
+    Returns the values without NaN, and a mask of the dropped queries.
     """
     is_missing, is_dropped = np.isnan(array), np.zeros(len(queries), dtype=bool)
     if not (
@@ -840,12 +839,7 @@ def _names(names, n_expected, argument, what, *, as_text=False):
 
 
 def known_places(names, known, argument):
-    """Return the positions of `names` in `known`; raise for an unknown name.
-
-    None returns the positions of all known names.
-    """
-    if names is None:
-        return range(len(known))
+    """Return the positions of `names` in `known`; raise for an unknown name."""
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
     # Names of systems are kept as text, so a number is looked up as text.

@@ -7,9 +7,9 @@ from skfilterrank._files.rows import Rows
 from skfilterrank.io._align import AlignedRun as AlignedRun
 from skfilterrank.io._align import QrelsIndex, align
 from skfilterrank.io._read import mark_as_said as mark_as_said
+from skfilterrank.io._read import qrels_frame as qrels_frame
 from skfilterrank.io._read import read_judged_table as read_judged_table
 from skfilterrank.io._read import read_qrels, read_run, read_runs
-from skfilterrank.io._read import refuse_draws as refuse_draws
 from skfilterrank.io._write import write_qrels, write_run
 
 __all__ = [

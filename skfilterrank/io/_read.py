@@ -198,8 +198,8 @@ def read_qrels(
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
     said |= {"duplicates": duplicates, "subtopic": subtopic}
-    rows = qrels_rows(source, "source", gains=gains, columns=columns, may_have_draws=True, **said)
-    return mark_as_said(_qrels_frame(rows))
+    said |= {"gains": gains, "columns": columns, "may_have_draws": True}
+    return mark_as_said(qrels_frame(source, "source", **said))
 
 
 def qrels_rows(
@@ -390,8 +390,9 @@ def run_rows(source) -> DocumentPairs:
     return run_rows_of(_opened(source, "score", "run"))
 
 
-def _qrels_frame(rows):
-    """Make the data frame that `read_qrels` returns from rows of judgments."""
+def qrels_frame(source, argument, **reading) -> pd.DataFrame:
+    """Read judgments as `read_qrels` does, with the parameters of `qrels_rows`."""
+    rows = qrels_rows(source, argument, **reading)
     columns = {
         "qid": distinct_column(rows.codes, rows.queries),
         "docno": text_column(rows.docnos),

@@ -3,17 +3,12 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._base.lazy_names import names_of
-from skfilterrank.judgments._active_selectors import (
-    MoveToFrontSelector,
-    MTCSelector,
-)
+from skfilterrank.judgments._active_selectors import MoveToFrontSelector, MTCSelector
+from skfilterrank.judgments._assessor_agreement import assessor_agreement
 from skfilterrank.judgments._complete_qrels import complete_qrels
 from skfilterrank.judgments._document_vectors import columns_by_id as columns_by_id
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_quality import (
-    assessor_agreement,
-)
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._pair_features import PairFeatures
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels, rank_systems

@@ -11,18 +11,11 @@ from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.words import DRAWN, JUDGED_BY, PEOPLE, is_of_machine, warn_user
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import (
-    DataWarning,
-    InputError,
-    Message,
-    SkfilterrankError,
-    brief,
-    brief_list,
-)
-from skfilterrank.io import mark_as_said, read_qrels, refuse_draws
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.io import mark_as_said, qrels_frame
 from skfilterrank.judgments._document_vectors import VECTOR, columns_by_id
-from skfilterrank.judgments._drawn_labels import depth_offset, rows_by_content, sample_labels
 from skfilterrank.judgments._pair_features import PairFeatures
+from skfilterrank.judgments._predictor_models import rows_by_content, sample_labels
 from skfilterrank.judgments._rank_table import as_rank_table
 from skfilterrank.judgments._ranked_pool import judges_of
 
@@ -38,6 +31,9 @@ _MIN_ROWS = 5
 _MIN_LABELS = 30
 # With fewer labels, the order of systems is right more often than their values are close.
 _FEW_LABELS = 50
+# Log-odds of a label above 0 that documents lose per unit of log(rank / judged depth) beyond the
+# judged depth. Tau of AP and nDCG@10 gain .01 over no such loss.
+_SLOPE = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,13 +246,7 @@ def complete_qrels(
 
 def _judgments(qrels) -> pd.DataFrame:
     """Read judgments by query and document, with labels of people alone."""
-    try:
-        judged = read_qrels(qrels, predicted="use")
-    except SkfilterrankError as error:
-        error.add_note(Message("The error concerns {qrels}.", "qrels"))
-        raise
-    if "draw" in judged:
-        refuse_draws("qrels")
+    judged = qrels_frame(qrels, "qrels", predicted="use")
     judged = judged.set_index(_KEY).astype({"label": np.float64})
     if JUDGED_BY not in judged:
         return judged.assign(**{JUDGED_BY: PEOPLE})
@@ -357,6 +347,29 @@ def _in_order_of_content(X, queries, labels):
     keys = hash_rows(X)
     rows, _ = rows_by_content(GroupIndex.from_groups(queries), keys, labels)
     return X.iloc[rows].reset_index(drop=True), rows, keys[rows]
+
+
+def depth_offset(ranks, y, groups) -> np.ndarray:
+    """Return how much the log-odds of relevance fall beyond the judged depth of a query.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (n_rows,)
+        The best rank of each document in any run, NaN if no run returns it.
+    y : ndarray of shape (n_rows,)
+        Labels, NaN where unjudged.
+    groups : ndarray of shape (n_rows,), dtype int
+        Number of the query of each row.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Numbers up to 0; 0 for documents that no run returns.
+    """
+    depth = np.ones(groups.max() + 1)
+    known = ~np.isnan(y) & ~np.isnan(ranks)
+    np.maximum.at(depth, groups[known], ranks[known])
+    return -_SLOPE * np.nan_to_num(np.maximum(np.log(ranks / depth[groups]), 0.0))
 
 
 def _label_sets(judged, pairs, drawn) -> pd.DataFrame:

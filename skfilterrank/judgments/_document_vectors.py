@@ -17,8 +17,8 @@ from skfilterrank._files.forms import as_table, is_frame
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.judgments._selector import is_texts
 
-# Number of terms, the most frequent ones, as in the paper of "predict-map".
-_N_TERMS = 1_000_000
+# Number of terms, the most frequent ones, as in the paper of MAXREP and "predict-map".
+N_TERMS = 1_000_000
 # Beginning of the names of columns of numbers.
 VECTOR = "vector "
 
@@ -93,7 +93,7 @@ def _texts(column, name):
 
 def usual_vectorizer(X):
     """Return the vectorizer of texts and of tables with texts, None for numbers."""
-    tfidf = TfidfVectorizer(max_features=_N_TERMS)
+    tfidf = TfidfVectorizer(max_features=N_TERMS)
     if is_texts(X):
         return tfidf
     names = _text_columns(X) if isinstance(X, pd.DataFrame) else []

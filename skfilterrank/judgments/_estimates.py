@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._base.results import Result, counted, interval_text
-from skfilterrank._base.system_pairs import Pairs, adjust_p_values
+from skfilterrank._base.system_pairs import Pairs, adjust_p_values, ratio
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -26,22 +26,22 @@ class MeasureEstimate:
         Lowest and highest possible value of the measure for these gains; infinite if unknown.
     shown_to_cover : bool
         True if a table of the project shows how often intervals of such a measure hold.
-    allowance : ndarray of shape (n_runs,) or 0.0
+    allowance : ndarray of shape (n_runs,)
         Width that is added to intervals: a part of the estimated bias of a ratio.
     """
 
     values: np.ndarray
     deviations: np.ndarray
     value_range: tuple
-    shown_to_cover: bool = False
-    allowance: np.ndarray | float = 0.0
+    shown_to_cover: bool
+    allowance: np.ndarray
 
     def allowed(self, first=slice(None), second=None) -> np.ndarray:
         """Return the allowance for bias in values of runs, or in differences of two runs."""
-        allowance = np.broadcast_to(self.allowance, self.values.shape)
-        away = np.abs(allowance[first] - (0.0 if second is None else allowance[second]))
+        others = 0.0 if second is None else self.allowance[second]
+        away = np.abs(self.allowance[first] - others)
         # Values of equal lists differ only by rounding.
-        return np.where(away < 1e-12 * np.abs(allowance).max(), 0.0, away)
+        return np.where(away < 1e-12 * np.abs(self.allowance).max(), 0.0, away)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,8 +176,7 @@ class Estimates(Result):
         allowed = result.allowed(first, second)
         width = self._quantile(freedom) * error + allowed
         beyond = np.maximum(np.abs(difference) - allowed, 0.0)
-        ratio = np.divide(beyond, error, out=np.where(beyond == 0, 0.0, np.inf), where=error > 0)
-        p_value = 2 * t.sf(ratio, freedom)
+        p_value = 2 * t.sf(ratio(beyond, error), freedom)
         most = result.value_range[1] - result.value_range[0]
         return EstimatedDifferences(
             measure=name,
@@ -262,7 +261,7 @@ class EstimatedDifferences(Result):
     p_value: np.ndarray
     p_adjusted: np.ndarray
     confidence_level: float
-    shown_to_cover: bool = True
+    shown_to_cover: bool
 
     def significant(self) -> np.ndarray:
         """Compare adjusted p values with 1 - `confidence_level`, bool of shape (n_pairs,)."""

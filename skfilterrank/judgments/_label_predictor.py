@@ -31,9 +31,14 @@ from skfilterrank.judgments._document_vectors import (
     refuse_ids,
     usual_vectorizer,
 )
-from skfilterrank.judgments._drawn_labels import rows_by_content, sample_labels, usual_classifier
 from skfilterrank.judgments._maxrep import MaxRepSelector
-from skfilterrank.judgments._predictor_models import fit_pairs, fit_queries
+from skfilterrank.judgments._predictor_models import (
+    fit_pairs,
+    fit_queries,
+    rows_by_content,
+    sample_labels,
+    usual_classifier,
+)
 from skfilterrank.judgments._selector import (
     QuerySelector,
     check_no_duplicates,

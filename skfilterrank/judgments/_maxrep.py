@@ -15,7 +15,7 @@ from skfilterrank._base.checks import count_rows
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.judgments._document_vectors import Vectors
+from skfilterrank.judgments._document_vectors import N_TERMS, Vectors
 from skfilterrank.judgments._selector import (
     QuerySelector,
     check_same_rows,
@@ -40,8 +40,6 @@ _FEW_DOCUMENTS, _MANY_ALONE = 20, 0.9
 _KEY_DECIMALS = 9
 # Share of the documents that have a similar one at the threshold "auto".
 _HAVE_SIMILAR = 0.25
-# Number of terms, the most frequent ones, as in the paper.
-_N_TERMS = 1_000_000
 
 
 class MaxRepSelector(QuerySelector):
@@ -364,7 +362,7 @@ def term_weights(texts) -> Vectors:
     values = check_texts(texts)
     numbers, distinct = pd.factorize(np.array(values, dtype=object))
     try:
-        counts = CountVectorizer(max_features=_N_TERMS).fit_transform(distinct)
+        counts = CountVectorizer(max_features=N_TERMS).fit_transform(distinct)
     except ValueError as error:
         raise InputError(
             f"X holds {len(values)} texts without a term among them ({error}): give texts with "

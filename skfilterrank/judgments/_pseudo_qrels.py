@@ -20,7 +20,7 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.io import read_runs
 from skfilterrank.judgments._rank_table import as_rank_table, rank_table
-from skfilterrank.judgments._selector import round_half_up
+from skfilterrank.judgments._selector import check_share_of_documents, round_half_up
 from skfilterrank.metrics import evaluate
 
 # Shares of relevant documents in the paper's experiments.
@@ -187,7 +187,7 @@ def _check_pseudo(method, share, n_relevant, n_trials, ties) -> None:
     check_choice(ties, "ties", ("docno", "random"))
     check_count(n_trials, "n_trials")
     if share is not None:
-        check_number(share, "share", above=0, most=1)
+        check_share_of_documents(share)
     if n_relevant is None:
         return
     if share is not None:

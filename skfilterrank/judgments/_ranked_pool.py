@@ -19,8 +19,6 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
-# Units of samples.
-UNITS = ("document", "query")
 # Number of folds by size of the pool: every fold should contain some sampled documents.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
 # Depth of the check for documents outside the pool if a measure has no cut-off.

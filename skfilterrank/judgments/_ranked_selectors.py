@@ -606,10 +606,10 @@ class StatAPSelector(QuerySelector):
         self.pool_ = pool
         self._pooled = self.pooled
         self.prior_ = np.array(prior, dtype=np.float64)
-        self.pooling_places_ = None
+        self._pooling_places = None
         if self.pooled > 0:
             queries = self._index.query_ids[self._index.codes()]
-            self.pooling_places_ = PoolingSelector().fit(X, groups=queries).ranking_
+            self._pooling_places = PoolingSelector().fit(X, groups=queries).ranking_
         return self
 
     def _rank_query(self, X, prior, random_state):
@@ -659,7 +659,7 @@ class StatAPSelector(QuerySelector):
             rows = rows[np.argsort(-self.prior_[rows], kind="stable")]
             certain = rows[:0]
             if first:
-                is_certain = self.pooling_places_[rows] <= first
+                is_certain = self._pooling_places[rows] <= first
                 certain, rows = rows[is_certain], rows[~is_certain]
             yield certain, rows, budget - first
 

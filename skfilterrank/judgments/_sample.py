@@ -12,7 +12,6 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import (
-    UNITS,
     judged_table,
     ranked_pool,
     rows_to_judge,
@@ -20,11 +19,13 @@ from skfilterrank.judgments._ranked_pool import (
 )
 from skfilterrank.judgments._selector import (
     check_number_of_documents,
-    check_share,
+    check_share_of_documents,
     round_half_up,
 )
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
+# Kinds and purposes of samples.
+UNITS = ("document", "query")
 AIMS = ("differences", "values", "uniform")
 # Weight of the mean change over the runs in the size of a document, if the aim is differences of
 # sums, in which it cancels. A ratio's divisor is common to all runs, so a ratio needs all of it.
@@ -190,7 +191,7 @@ def _number(n_total, share, n_possible, what):
     if (n_total is None) == (share is None):
         raise InputError("give either n_total, a number, or share, and not both.")
     if share is not None:
-        return max(1, int(round_half_up(check_share(share), [n_possible])[0]))
+        return max(1, int(round_half_up(check_share_of_documents(share), [n_possible])[0]))
     n_total = check_number_of_documents(n_total, "n_total")
     if n_total > n_possible:
         raise InputError(

@@ -33,7 +33,7 @@ from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
 # Number of queries that a process gets at a time, since most are ranked faster than they are sent.
-QUERIES_AT_ONCE = 32
+_QUERIES_AT_ONCE = 32
 
 
 class QuerySelector(BaseEstimator):
@@ -278,7 +278,7 @@ class RunSelector(QuerySelector):
         return tags
 
 
-def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
+def query_by_query(jobs, estimator, n_queries: int, batch_size=_QUERIES_AT_ONCE):
     """Yield the results of delayed calls, one for each query, in `n_jobs` processes."""
     n_jobs = getattr(estimator, "n_jobs", None)
     return progress_bar(
@@ -302,7 +302,7 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
             f"{brief_list(given)} are several budgets: give one of n_per_query, n_total and share."
         )
     if share is not None:
-        return np.maximum(round_half_up(check_share(share), index.sizes), 1)
+        return np.maximum(round_half_up(check_share_of_documents(share), index.sizes), 1)
     if n_per_query is not None:
         n_per_query = check_number_of_documents(n_per_query, "n_per_query")
         n_above = np.count_nonzero(index.sizes < n_per_query)
@@ -336,7 +336,7 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
     return budgets
 
 
-def check_share(share) -> float:
+def check_share_of_documents(share) -> float:
     """Check a share of documents, in (0, 1]."""
     return check_number(share, "share", above=0, most=1)
 

@@ -337,9 +337,9 @@ def conflicts(
         first, second = (
             compare_systems(scores, correction=correction, **params) for scores in (first, second)
         )
-    elif params.keys() - {"alpha"}:
+    elif others := [*params.keys() - {"alpha"}, *["correction"] * (correction is not None)]:
         raise InputError(
-            f"{', '.join(params)}: two results of compare_systems can only be combined with "
+            f"{', '.join(others)}: two results of compare_systems can only be combined with "
             "alpha=. Pass SystemScores instead to set other parameters of the tests."
         )
     pairs = [
@@ -350,7 +350,7 @@ def conflicts(
             "first and second must hold the same pairs of systems in the same order: compute both "
             "with compare_systems from scores.select(systems=...) and with the same baseline."
         )
-    alpha = params.get("alpha") or first.alpha
+    alpha = params.get("alpha", first.alpha)
     ours, theirs = first.better(alpha), second.better(alpha)
     outcome = np.select(
         [(ours == 0) & (theirs == 0), theirs == 0, ours == 0, ours == theirs],

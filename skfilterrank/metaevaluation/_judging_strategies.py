@@ -91,11 +91,6 @@ def is_random(selection) -> bool:
     return isinstance(selection, RandomSelector | StatAPSelector)
 
 
-def needs_documents(selection) -> bool:
-    """Return True for a selection that needs texts or numbers of the documents."""
-    return isinstance(selection, MaxRepSelector)
-
-
 class Judging:
     """A fitted selection, which tells for each share which documents are judged.
 
@@ -348,7 +343,9 @@ class Experiment:
     def _check_documents(self, documents):
         if documents is not None:
             return
-        asking = [name for name, each in self.selections.items() if needs_documents(each)]
+        asking = [
+            name for name, each in self.selections.items() if isinstance(each, MaxRepSelector)
+        ]
         asking += self.mitigations.needs_documents
         if asking:
             raise InputError(

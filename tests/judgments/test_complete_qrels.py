@@ -11,6 +11,7 @@ from label_sets import label_sets
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import complete_qrels, rank_table
+from skfilterrank.judgments._complete_qrels import depth_offset
 from skfilterrank.metrics import evaluate_runs
 
 pytestmark = pytest.mark.slow
@@ -281,7 +282,7 @@ def test_documents_beyond_the_judged_depth_are_less_often_relevant(collection, m
 
     labels = []
     for slope in (1e-9, 0.25, 1):
-        monkeypatch.setattr("skfilterrank.judgments._drawn_labels._SLOPE", slope)
+        monkeypatch.setattr("skfilterrank.judgments._complete_qrels._SLOPE", slope)
         labels.append(_drawn(_quietly(judged, runs, n_draws=20)))
     # The random numbers are the same, so that lower chances never give a higher label.
     assert (labels[0] >= labels[1]).all()
@@ -289,12 +290,20 @@ def test_documents_beyond_the_judged_depth_are_less_often_relevant(collection, m
     assert labels[0].mean() > labels[1].mean() > labels[2].mean()
 
 
+def test_the_offset_begins_at_the_judged_depth_of_each_query():
+    ranks = np.array([2.0, 4, 8, 1, 2, np.nan, 3])
+    y = np.array([1, 0, np.nan, np.nan, np.nan, 1, np.nan])
+    found = depth_offset(ranks, y, np.array([0, 0, 0, 1, 1, 1, 0]))
+    expected = [0, 0, -0.25 * np.log(2), 0, -0.25 * np.log(2), 0, 0]
+    np.testing.assert_allclose(found, expected)
+
+
 def test_runs_are_disturbed_beyond_the_judged_depth(collection, monkeypatch):
     _, runs, *_, truth = collection
     best = rank_table(runs).min(axis=1)
     table = truth.set_index(["qid", "docno"])["label"].reindex(best.index[best <= 8]).reset_index()
     before = _drawn(_quietly(table, runs, random_state=0))
-    monkeypatch.setattr("skfilterrank.judgments._drawn_labels._TAIL", 3.0)
+    monkeypatch.setattr("skfilterrank.judgments._predictor_models._TAIL", 3.0)
     after = _drawn(_quietly(table, runs, random_state=0))
     # The same chances and random numbers, but for the noise.
     assert (before != after).mean() > 0.02
@@ -356,6 +365,7 @@ def test_a_sample_loses_its_probabilities(collection):
         ({"n_draws": 1}, "n_draws"),
         ({"random_state": "x"}, "random_state must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
+        ({"qrels": 3}, "qrels must be a data frame, a path or an open file, got int"),
         ({"qrels": {"9": {"a": 1}}}, "the runs have no query of the judgments"),
         ({"qrels": {"1": {f"1-{i}": 1 for i in range(30)}}}, "30 relevant and 0 other documents"),
         ({"qrels": {"1": {f"1-{i}": int(i < 4) for i in range(36)}}}, "4 relevant and 32 other"),

@@ -119,7 +119,7 @@ def test_intervals_of_ratios_alone_allow_for_bias(data):
     assert not found.results["dcg@10"].allowance.any()
     result = found.results["ndcg@10"]
     assert result.allowance.all()
-    plain = replace(found, results={"ndcg@10": replace(result, allowance=0.0)})
+    plain = replace(found, results={"ndcg@10": replace(result, allowance=np.zeros(4))})
     low, high = (
         (plain.to_frame()[end] - found.to_frame().loc[["ndcg@10"], end]).to_numpy()
         for end in ("low", "high")

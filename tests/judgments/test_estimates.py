@@ -181,6 +181,7 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
         p_value=np.array([0.08, 0.01]),
         p_adjusted=np.array([0.08, 0.02]),
         confidence_level=0.9,
+        shown_to_cover=True,
     )
     assert pairs.significant().tolist() == [True, True]
 
@@ -232,6 +233,8 @@ def by_hand(**params):
         values=np.array([10.0, 8.0]),
         deviations=deviations,
         value_range=(0, 19),
+        shown_to_cover=False,
+        allowance=np.zeros(2),
     )
     return Estimates(
         runs=("a", "b"),

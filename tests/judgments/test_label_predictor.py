@@ -31,9 +31,9 @@ from skfilterrank.judgments import (
     PoolingSelector,
     PriorSelector,
 )
-from skfilterrank.judgments._drawn_labels import sample_labels
 from skfilterrank.judgments._label_predictor import concordance
 from skfilterrank.judgments._pair_features import PairFeatures
+from skfilterrank.judgments._predictor_models import sample_labels
 from skfilterrank.judgments._selector import QuerySelector
 
 THREE = (-1.0, 0.0, 2.0)

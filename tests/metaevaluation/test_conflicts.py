@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from skfilterrank.comparison import SystemScores
+from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.exceptions import InputError
 from skfilterrank.metaevaluation import conflicts
 
 # Eight queries: where differences have no spread, eight equal signs are significant.
@@ -124,3 +125,9 @@ def test_bad_input():
         conflicts(FIRST.select(queries=[0]), SECOND.select(queries=[0]))
     with pytest.raises(ValueError, match="alpha"):
         conflicts(FIRST, SECOND, alpha=1.0)
+    tested = compare_systems(FIRST), compare_systems(SECOND)
+    for params in ({"correction": "holm"}, {"test": "sign"}):
+        with pytest.raises(InputError, match=f"^{next(iter(params))}: two results of compare_sys"):
+            conflicts(*tested, **params)
+    with pytest.raises(InputError, match="alpha must be"):
+        conflicts(*tested, alpha=0)

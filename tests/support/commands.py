@@ -15,7 +15,7 @@ PRELOADED = [
     "skfilterrank.cli.select",
     "skfilterrank.cli.threshold",
     "skfilterrank.judgments._active_selectors",
-    "skfilterrank.judgments._label_quality",
+    "skfilterrank.judgments._assessor_agreement",
     "skfilterrank.judgments._pseudo_qrels",
     "scipy.stats",
 ]
