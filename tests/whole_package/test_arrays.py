@@ -36,7 +36,7 @@ def masked(values, dtype):
     return np.ma.array(filled, mask=mask(values), dtype=dtype)
 
 
-# What holds labels with missing ones. docs/getting_started.md shows the names.
+# What holds labels with missing ones. docs/file_layouts.md shows the names.
 LABELS = {
     "list with None": list,
     "list with pd.NA": lambda values: [pd.NA if value is None else value for value in values],
@@ -130,7 +130,7 @@ def test_text_of_every_container(name):
 
 
 def test_the_page_lists_what_is_tested():
-    page = (Path(__file__).parents[2] / "docs" / "getting_started.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "file_layouts.md").read_text(encoding="utf-8")
     _, labels, texts = re.split("Tests run the measures on|They also run on text", page)
     for names, text in ((LABELS, labels), (TEXTS, texts)):
         (block,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
