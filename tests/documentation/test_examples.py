@@ -20,9 +20,7 @@ WITH_DATA = [path for path in EXAMPLES if GALLERY.needed_data(path)]
 # What takes less than half a second runs by day.
 QUICK = {
     "plot_certified_reranker",
-    "plot_compare_pairs",
     "plot_evaluate_runs",
-    "plot_order_by_two_measures",
     "plot_table_3_label_shares",
     "plot_table_6_single_documents",
     "plot_tables_6_9_and_16_from_print",
