@@ -25,10 +25,10 @@ from skfilterrank.thresholds._judged_scores import name_unit as name_unit
 from skfilterrank.thresholds._judged_scores import number_clusters as number_clusters
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._monitor import RiskMonitor
-from skfilterrank.thresholds._queries_needed import queries_needed
 from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve as RiskCoverageCurve
 from skfilterrank.thresholds._risk_coverage import risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
+from skfilterrank.thresholds._risks import queries_needed
 from skfilterrank.thresholds._threshold import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._threshold import Threshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve

@@ -118,10 +118,19 @@ class RiskBound(Result):
     n_left_out: int = 0
 
     @classmethod
-    def of(cls, risk, **found) -> "RiskBound":
-        """Make a result from a risk and its test results."""
-        among = "answered" if risk.answered else "all"
-        return cls(risk.name, risk.max_risk, risk.k, among=among, **found)
+    def of(cls, risk, losses, answered, **found) -> "RiskBound":
+        """Make a result from a risk, its bounds, and the losses of units that are tested.
+
+        `answered` is the share of each unit that is answered; the other part has the level as loss.
+        """
+        own = losses - risk.max_risk * (1 - answered)
+        return cls(
+            *(risk.name, risk.max_risk, risk.k),
+            n_queries=int(np.count_nonzero(answered)),
+            observed=float(own.sum() / max(answered.sum(), 1e-300)),
+            among="answered" if risk.answered else "all",
+            **found,
+        )
 
     @property
     def verdict(self) -> str:

@@ -296,7 +296,7 @@ class CertifiedThreshold(RuledThreshold):
             (threshold, parsed.higher_better(value)),
             to_judge,
             max_shown=most,
-            rule=getattr(cut, "rule", None),
+            rule=cut.rule,
             n_apart=n_apart,
             shown=shown,
         ).with_conditions(UNSEEN)

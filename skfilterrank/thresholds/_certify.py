@@ -107,19 +107,14 @@ class RiskTest:
 
     def found(self, threshold) -> RiskBound:
         """Return the estimate and the bound at a threshold."""
-        risk, losses = self.risk, self.steps.at(threshold)
-        answered = np.ones(len(losses))
-        if risk.answered:
-            answered = self.units.answered(self.raw.counted, threshold)
-        own = losses - risk.max_risk * (1 - answered)
+        losses = self.steps.at(threshold)
+        answered = self.units.answered_of_risk(self.risk, self.raw.counted, threshold)
         return RiskBound.of(
-            risk,
+            *(self.risk, losses, answered),
             lower=self.lower,
             upper=self.upper,
-            n_queries=int(np.count_nonzero(answered)),
-            observed=float(own.sum() / max(answered.sum(), 1e-300)),
             n_left_out=self.n_left_out,
-            upper_bound=min(self.bound.upper(losses, answered), risk.max_risk),
+            upper_bound=min(self.bound.upper(losses, answered), self.risk.max_risk),
         )
 
     def units_needed(self) -> tuple[int, str]:
@@ -359,10 +354,7 @@ def risk_certificate(
                 f"no query counts for the risk {brief(risk.name)}: judge some queries."
             )
         steps = units.of_risk(raw, risk)
-        make, level = kind_of_bound(steps), risk.max_risk
-        answered = np.ones(steps.n_queries)
-        if risk.answered:
-            answered = units.answered(raw.counted, threshold)
+        answered = units.answered_of_risk(risk, raw.counted, threshold)
         counts = answered > 0
         if not counts.any():
             raise InputError(
@@ -371,20 +363,18 @@ def risk_certificate(
                 "among='all'."
             )
         # Given the set of answered units, their losses are independent draws.
-        answered, losses = answered[counts], steps.at(threshold)[counts]
-        own = losses - level * (1 - answered)
-        n_units = len(own)
-        others = (answered - own) + (1.0 - level) * (1 - answered)
+        answered, losses, level = answered[counts], steps.at(threshold)[counts], risk.max_risk
         above, below = (
-            make(n_units, each, confidence_level, answered=risk.answered)
+            kind_of_bound(steps)(len(losses), each, confidence_level, answered=risk.answered)
             for each in (level, 1.0 - level)
         )
+        # The lower bound is one less the upper bound of the rest of each answered loss.
+        own = losses - level * (1 - answered)
+        others = (answered - own) + (1.0 - level) * (1 - answered)
         results[risk.name] = RiskBound.of(
-            risk,
+            *(risk, losses, answered),
             lower=np.nan,
             upper=np.nan,
-            n_queries=n_units,
-            observed=float(own.sum() / answered.sum()),
             n_left_out=found.n_left_out(risk),
             upper_bound=above.upper(losses, answered),
             lower_bound=1.0 - below.upper(others, answered),

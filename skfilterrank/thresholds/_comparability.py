@@ -217,20 +217,18 @@ def comparability_of(judged: JudgedScores) -> ScoreComparability:
     )
     if np.isnan(found["ratio"]):
         return result(None, f"{cannot}: scores say too little of the documents of a list.")
-    told = (
-        f"a difference of scores counts {found['ratio']:.2f} times as much between lists as within "
-        f"a list ({100 * _CONFIDENCE:.0f} % interval {found['lower']:.2f} to {found['upper']:.2f}, "
-        f"{n} queries)"
-    )
+    compares, why = None, cannot
     if found["upper"] < _HALF:
-        return result(False, f"Scores do not compare between queries: {told}.")
-    if found["lower"] > 1:
-        return result(
-            True, f"Scores compare between queries, but lists differ more than they say: {told}."
-        )
-    if found["lower"] > _HALF:
-        return result(True, f"Scores compare between queries: {told}.")
-    return result(None, f"{cannot}: {told}.")
+        compares, why = False, "Scores do not compare between queries"
+    elif found["lower"] > _HALF:
+        compares, why = True, "Scores compare between queries"
+        why += ", but lists differ more than they say" * (found["lower"] > 1)
+    return result(
+        compares,
+        f"{why}: a difference of scores counts {found['ratio']:.2f} times as much between lists as "
+        f"within a list ({100 * _CONFIDENCE:.0f} % interval {found['lower']:.2f} to "
+        f"{found['upper']:.2f}, {n} queries).",
+    )
 
 
 def _held_out_curve(bins, good, fold, n_folds, known):

@@ -45,6 +45,8 @@ class Cut:
         Largest number of columns that are read besides the score; None means any.
     columns : list or None
         Names of these columns; None means all that are there.
+    rule : str or None
+        Name of the rule that hides by a second score.
     takes_weights : bool
         True if weights of queries change the level as they should.
     learns_sizes : bool
@@ -75,6 +77,7 @@ class Cut:
     is_score = False
     n_more: int | None = 0
     columns: list | None = None
+    rule: str | None = None
     takes_weights = True
     needs_lists = True
     learns_sizes = False

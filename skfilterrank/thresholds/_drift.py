@@ -162,9 +162,9 @@ class ThresholdCheck(Result):
         """Compare scores and shown rows with the calibration; queries are None without rows."""
         sizes = np.empty(0) if index is None else scored_sizes(scores, index)
         known = vars(model).get("calibration_") or Calibration(None, np.nan, np.nan)
-        others, *sentences = _compared_sizes(model, sizes)
-        scale, text = known.scale(scores, sizes, model.threshold_)
-        sentences += [text] if text else []
+        others, *told = _compared_sizes(model, sizes)
+        scale, *more = known.scale(scores, sizes, model.threshold_)
+        sentences = [each for each in (*told, *more) if each]
         share = known.of_shown(shown, scores, sizes)
         if share.warns:
             sentences.append(
@@ -206,21 +206,18 @@ class ThresholdCheck(Result):
         return " ".join(told)
 
 
-def _compared_sizes(model, sizes) -> list:
-    """Compare the share of lists that are clearly longer or shorter than the usual ones.
-
-    A sentence follows the fact if it warns.
-    """
+def _compared_sizes(model, sizes) -> tuple[Fact, str | None]:
+    """Compare the share of lists that are clearly longer or shorter; describe a difference."""
     low, high = getattr(model, "list_sizes_", (np.nan, np.nan))
     if not len(sizes) or np.isnan(low):
-        return [Fact("other_sizes")]
+        return Fact("other_sizes"), None
     others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
     share = len(others) / len(sizes)
     if len(sizes) < ENOUGH:
-        return [Fact("other_sizes", share, _ORDINARY)]
+        return Fact("other_sizes", share, _ORDINARY), None
     fact = Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
     if not fact.warns:
-        return [fact]
+        return fact, None
     names = "{ExpectedThreshold}"
     if np.median(others) < low and not model.cut_.learns_sizes:
         # LearnedThreshold does worse in lists that are longer than those of its fit.
@@ -241,14 +238,11 @@ def _compared_sizes(model, sizes) -> list:
             "The certificate need not hold for such lists: pass lists as in calibration, or "
             "calibrate again on judged queries with lists like these."
         )
-    return [
-        fact,
-        Message(
-            f"{100 * share:.0f} % of the lists have other sizes (median {np.median(others):g} "
-            f"documents) than those the threshold was chosen on ({low:g} to {high:g}). {advice}",
-            ("ExpectedThreshold", "LearnedThreshold", "FirstK"),
-        ),
-    ]
+    return fact, Message(
+        f"{100 * share:.0f} % of the lists have other sizes (median {np.median(others):g} "
+        f"documents) than those the threshold was chosen on ({low:g} to {high:g}). {advice}",
+        ("ExpectedThreshold", "LearnedThreshold", "FirstK"),
+    )
 
 
 def differences(model, scores: np.ndarray, index: GroupIndex | None) -> list[str]:
@@ -256,11 +250,10 @@ def differences(model, scores: np.ndarray, index: GroupIndex | None) -> list[str
     sizes = _sizes_of_lists(model, scores, index)
     if len(sizes) < ENOUGH:
         return []
-    found = [] if index is None else _compared_sizes(model, sizes)[1:]
+    found = [] if index is None else [_compared_sizes(model, sizes)[1]]
     if (calibration := vars(model).get("calibration_")) is not None:
-        _, text = calibration.scale(scores, sizes, model.threshold_)
-        found += [text] if text else []
-    return found
+        found.append(calibration.scale(scores, sizes, model.threshold_)[1])
+    return [each for each in found if each]
 
 
 def _sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:

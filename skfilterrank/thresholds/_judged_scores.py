@@ -29,9 +29,9 @@ _USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
 # Smallest number of rows, and smallest share of clusters, for learning a certificate's curves.
 _LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.1
-# Largest negative margin, and the finite score that replaces an infinite one.
+# Largest negative margin, and the finite score that replaces a larger one.
 _TINY = float(np.finfo(np.float64).tiny)
-_HUGE = float(np.finfo(np.float64).max) / 4
+HUGE = float(np.finfo(np.float64).max) / 4
 # Scores have an ordinary scale if the largest absolute score is in this range.
 _ORDINARY = (2.0**-20, 2.0**100)
 
@@ -90,7 +90,7 @@ class JudgedScores:
 
     @property
     def two_scores(self) -> tuple[np.ndarray, np.ndarray, GroupIndex]:
-        """Score and filter score of each row, and the queries."""
+        """Score and second score of each row, and the queries."""
         return self.scores, self.more[:, 0], self.index
 
     @cached_property
@@ -266,7 +266,11 @@ def read_scores(
             "scores are Rows, which a threshold cannot return scores or places for. Pass arrays "
             "of whole lists, some at a time."
         )
-    column, others, names = _split_columns(scores, n_more, owner, wanted)
+    column, others, names = (
+        _split_columns(scores, n_more, owner)
+        if getattr(scores, "columns", None) is None
+        else _columns_of_table(scores, n_more, wanted)
+    )
     column = check_level_scores(column, name="scores")
     if column.dtype == bool:
         column = column.astype(np.float64)
@@ -298,50 +302,54 @@ def _feature(column, name) -> np.ndarray:
     return found
 
 
-def _split_columns(scores, n_more, owner, wanted) -> tuple[object, list, list]:
-    """Return the column of scores, and the other columns with their names."""
-    columns = getattr(scores, "columns", None)
-    if columns is not None:
-        found = list(columns)
+def _columns_of_table(scores, n_more, wanted) -> tuple[object, list, list]:
+    """Return the column of scores of a table, and the other columns with their names."""
+    found = list(scores.columns)
+    if isinstance(scores, pd.DataFrame) and not {SCORE, FILTER_SCORE} & {*found}:
+        # Names count in any case, as in files.
         small = {str(each).lower(): each for each in found}
         known = {small[name]: name for name in (SCORE, FILTER_SCORE) if name in small}
-        if isinstance(scores, pd.DataFrame) and not {SCORE, FILTER_SCORE} & {*found}:
-            # Names count in any case, as in files.
-            scores = scores.rename(columns=known)
-            found = list(scores.columns)
-        own = SCORE if found.count(SCORE) == 1 else found[0] if found else None
-        if own != SCORE and wanted is not None and n_more is None:
-            outside = [each for each in found if each not in wanted]
-            if len(outside) != 1:
-                raise InputError(
-                    f"scores has no column {SCORE!r}, and besides {brief_list(wanted)} "
-                    f"{counted(len(outside), 'column')}: {brief_list(outside)}. Name the column of "
-                    f"the score {SCORE!r}."
-                )
-            (own,) = outside
-        if own == FILTER_SCORE and len(found) == 2:
-            own = found[1]
-        names = [each for each in found if each != own]
-        if own == SCORE and n_more is not None:
-            if (
-                n_more
-                and len(names) == 1
-                and names != [FILTER_SCORE]
-                and is_numeric_dtype(scores[names[0]])
-            ):
-                raise InputError(
-                    f"scores has a column {brief(names[0])} beside {SCORE!r}. Name it "
-                    f"{FILTER_SCORE!r} if it is a second score, or leave it out."
-                )
-            names = [FILTER_SCORE] if n_more and FILTER_SCORE in found else []
-        if own is None or (own != SCORE and n_more is not None and len(names) > n_more):
+        scores = scores.rename(columns=known)
+        found = list(scores.columns)
+    own = _column_of_score(found, wanted if n_more is None else None)
+    names = [each for each in found if each != own]
+    if own == SCORE and n_more is not None:
+        is_other = n_more and len(names) == 1 and names != [FILTER_SCORE]
+        if is_other and is_numeric_dtype(scores[names[0]]):
             raise InputError(
-                f"scores must have one column, or one named {SCORE!r}, got the columns "
-                f"{brief_list(found)}. Name the column of the score {SCORE!r} and that of a second "
-                f"score {FILTER_SCORE!r}, or put a model that learns from features into "
-                "RankAndFilter."
+                f"scores has a column {brief(names[0])} beside {SCORE!r}. Name it "
+                f"{FILTER_SCORE!r} if it is a second score, or leave it out."
             )
-        return scores[own], [scores[each] for each in names], names
+        names = [FILTER_SCORE] if n_more and FILTER_SCORE in found else []
+    if own is None or (n_more is not None and len(names) > n_more):
+        raise InputError(
+            f"scores must have one column, or one named {SCORE!r}, got the columns "
+            f"{brief_list(found)}. Name the column of the score {SCORE!r} and that of a second "
+            f"score {FILTER_SCORE!r}, or put a model that learns from features into "
+            "RankAndFilter."
+        )
+    return scores[own], [scores[each] for each in names], names
+
+
+def _column_of_score(found, wanted):
+    """Return the name of the column of the score; None without columns."""
+    if found.count(SCORE) == 1:
+        return SCORE
+    if wanted is not None:
+        outside = [each for each in found if each not in wanted]
+        if len(outside) != 1:
+            raise InputError(
+                f"scores has no column {SCORE!r}, and besides {brief_list(wanted)} "
+                f"{counted(len(outside), 'column')}: {brief_list(outside)}. Name the column of "
+                f"the score {SCORE!r}."
+            )
+        return outside[0]
+    is_second = len(found) == 2 and found[0] == FILTER_SCORE
+    return found[1 if is_second else 0] if found else None
+
+
+def _split_columns(scores, n_more, owner) -> tuple[object, list, list]:
+    """Return the first column of an array, and the other columns with names."""
     shape: tuple[int, ...] | None = getattr(scores, "shape", None)
     if shape is None and not hasattr(scores, "__array__"):
         try:
@@ -456,7 +464,7 @@ def warn_without_forbidden(gains: np.ndarray, measure: ParsedMeasure) -> None:
 
 def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """Subtract thresholds from scores: finite margins, at least 0 exactly for shown rows."""
-    scores = np.clip(scores, -_HUGE, _HUGE)
+    scores = np.clip(scores, -HUGE, HUGE)
     is_infinite = np.isinf(thresholds)
     margins = scores - np.where(is_infinite, 0.0, thresholds)
     if is_infinite.any():

@@ -249,7 +249,7 @@ class RiskMonitor:
             With a monitor of a threshold, None applies it: documents below it, and after the
             largest number of shown ones, count as hidden, so that scores may come before or after
             `predict`. Scores from before it must be of all documents of each query, judged or not
-            (label NaN), with ties in the order of `predict`. A threshold with filter scores
+            (label NaN), with ties in the order of `predict`. A threshold of two scores
             cannot be applied to one score: give what `predict` returns, and -inf
             here. Without a threshold, None is -inf.
         clusters : array-like of shape (n_rows,), default=None

@@ -213,6 +213,11 @@ class Units:
         is_answered = (answer_at >= threshold) & (answer_at > -np.inf)
         return self.mean(is_answered.astype(np.float64), counted)
 
+    def answered_of_risk(self, risk, counted, threshold) -> np.ndarray:
+        """Compute this share for a risk; 1 for a risk over all queries."""
+        answered = self.answered(counted, threshold)
+        return answered if risk.answered else np.ones(len(answered))
+
     def mean(self, values, counted) -> np.ndarray:
         """Return the mean of the values of the counted queries in each unit."""
         _, units = np.unique(self.clusters[counted], return_inverse=True)
@@ -223,10 +228,8 @@ class Units:
 
         A cluster is answered if at least half of its queries are answered.
         """
-        answer_at, (_, units) = (
-            self.answer_at[counted],
-            np.unique(self.clusters[counted], return_inverse=True),
-        )
+        answer_at = self.answer_at[counted]
+        _, units = np.unique(self.clusters[counted], return_inverse=True)
         answer_at = answer_at[np.lexsort((-answer_at, units))]
         sizes = np.bincount(units)
         return answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]

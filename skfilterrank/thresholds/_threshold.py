@@ -262,16 +262,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             # Ties are broken by row order, so rows are sorted first to make the input order
             # irrelevant.
             judged = judged.in_order()
-        warn_without_good(judged.gains)
-        if not self.is_calibrated:
-            if self.cut_.level is None:
-                warn_without_forbidden(judged.gains, parsed)
-            n_open = judged.lists.count_unjudged_queries()
-            warn_of_unjudged([parsed], n_open, judged.index.n_queries)
-        if self.cut_.level is None and self.fitted_with_groups_:
-            self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
-        if self.fitted_with_groups_ and not self.is_calibrated:
-            self.comparability_ = comparability_of(judged)
+        self._describe(judged, parsed)
         judged, found, entries = self._find_level(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
         shown, values = self._measured(judged, found, parsed)
@@ -297,6 +288,21 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if (table := vars(self).get("held_out_")) is not None:
             self.summary_ += compared_in_words(table, self.measure_, kept)
         return self
+
+    def _describe(self, judged, parsed):
+        """Describe the lists and warn of labels, before the level is known."""
+        is_searched = self.cut_.level is None
+        warn_without_good(judged.gains)
+        if is_searched and self.fitted_with_groups_:
+            self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
+        if self.is_calibrated:
+            return
+        if is_searched:
+            warn_without_forbidden(judged.gains, parsed)
+        n_open = judged.lists.count_unjudged_queries()
+        warn_of_unjudged([parsed], n_open, judged.index.n_queries)
+        if self.fitted_with_groups_:
+            self.comparability_ = comparability_of(judged)
 
     def _measured(self, judged, found, parsed):
         """Return what is shown at the level, and the value of each list."""

@@ -126,7 +126,7 @@ def search_rows(
 
 def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> float:
     """Compute the mean of a measure over Rows under a fitted threshold."""
-    total = total_of(rows, CurveMeasuring(threshold, parsed, gains))
+    total = total_of(rows, Measuring(threshold, parsed, gains))
     warn_of_unjudged([parsed], total.n_open, total.moments.n)
     return total.moments.mean
 
@@ -142,7 +142,7 @@ class Measured(NamedTuple):
         return Measured(self.moments.merge(other.moments), self.n_open + other.n_open)
 
 
-class CurveMeasuring(NamedTuple):
+class Measuring(NamedTuple):
     """Work of a pass: measure the lists of each block under a threshold."""
 
     threshold: Any

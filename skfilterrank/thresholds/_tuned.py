@@ -8,6 +8,7 @@ from skfilterrank._base.checks import is_level
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
+from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._cuts import ByPlace, ByScore, Everything
 from skfilterrank.thresholds._judged_scores import JudgedScores, usual_sizes, warn_without_good
@@ -65,18 +66,24 @@ class FixedThreshold(BaseThreshold):
         self.threshold = threshold
 
     def _cut_of(self, n_more):
-        return ByScore()
+        return Everything() if self.threshold is None else ByScore()
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # other parameters
-        self, scores=None, y=None, groups=None, **parameters
+        self,
+        scores=None,
+        y=None,
+        groups=None,
+        *,
+        clusters=None,
+        query_weight: QueryWeight = None,
     ) -> Self:
-        """Check the parameters; rows are checked where they are given, and not needed.
+        """Check the parameters; rows are checked if there are scores and labels.
 
         Parameters
         ----------
-        scores, y, groups, **parameters
-            As in :meth:`TunedThreshold.fit`.
+        scores, y, groups, clusters, query_weight
+            As in :meth:`TunedThreshold.fit`; none is needed.
 
         Returns
         -------
@@ -84,7 +91,8 @@ class FixedThreshold(BaseThreshold):
             The fitted threshold.
         """
         if scores is not None and y is not None:
-            return super().fit(scores, y, groups, **parameters)
+            given = {"clusters": clusters, "query_weight": query_weight}
+            return super().fit(scores, y, groups, **given)
         self.check_parameters()
         self._set_given()
         return self
@@ -115,8 +123,7 @@ class FixedThreshold(BaseThreshold):
 
     def _set_given(self):
         """Set the level that the parameter gives."""
-        level = check_level(self.threshold)
-        self._set_level(Everything() if self.threshold is None else ByScore(), level)
+        self._set_level(self._cut_of(0), check_level(self.threshold))
 
 
 def check_level(threshold) -> float:

@@ -5,7 +5,7 @@ A rule has one parameter, the level. At +inf nothing is shown.
 * "ratio": show documents with r / h at or above the level, in the order of r. Here r is the
   expected gain and h the probability of harm: a level is gain per unit of harm, comparable across
   lists. At 0 everything is shown.
-* "harm": show documents with minus the filter score at or above the level, in the order of the
+* "harm": show documents with minus the second score at or above the level, in the order of the
   score. No probabilities are needed. At -inf everything is shown.
 """
 
@@ -26,7 +26,7 @@ from skfilterrank._lists.prefixes import places, ties_worst_first
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._cuts import ByScore, Cut, Keys
-from skfilterrank.thresholds._judged_scores import N_FOLDS, JudgedScores
+from skfilterrank.thresholds._judged_scores import HUGE, N_FOLDS, JudgedScores
 from skfilterrank.thresholds._threshold import BaseThreshold
 
 # Largest number of bins for learning curves.
@@ -39,8 +39,6 @@ _MOST_MIDDLES = 10.0
 _LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
 # Largest number of rows that the weights of two curves are learned from.
 _MOST_REGRESSED = 100_000
-# Finite score that replaces a larger one.
-_HUGE = float(np.finfo(np.float64).max) / 4
 
 
 class RisingCurve(NamedTuple):
@@ -105,7 +103,7 @@ def _binned(scores, values):
 class Worth(NamedTuple):
     """Expected gain and probability of harm of documents, as functions of two scores.
 
-    The log odds of harm are a weighted sum of those of two curves: by the filter score, and by the
+    The log odds of harm are a weighted sum of those of two curves: by the second score, and by the
     lead, which is the score of a document minus the mean score of its list. Documents that are made
     to look relevant, such as spam, have a high lead. Levels of whole lists say nothing of it: some
     rankers give all documents of a query high scores.
@@ -115,7 +113,7 @@ class Worth(NamedTuple):
     gain : RisingCurve
         Expected gain of a document that is not forbidden, by its score.
     harm : RisingCurve
-        Probability that a document is forbidden, by its filter score.
+        Probability that a document is forbidden, by its second score.
     harm_by_lead : RisingCurve
         The same by the lead times `direction`.
     direction : float
@@ -131,25 +129,25 @@ class Worth(NamedTuple):
     weights: np.ndarray
 
     @classmethod
-    def fit(cls, gains, scores, filter_scores, index: GroupIndex) -> "Worth":
+    def fit(cls, gains, scores, second, index: GroupIndex) -> "Worth":
         """Learn from judged rows of whole queries; gains are NaN where unjudged."""
-        ((worth),) = fit_worths(gains, scores, filter_scores, index, [slice(None)])
+        ((worth),) = fit_worths(gains, scores, second, index, [slice(None)])
         return worth
 
-    def of(self, scores, filter_scores, index: GroupIndex) -> tuple[np.ndarray, np.ndarray]:
+    def of(self, scores, second, index: GroupIndex) -> tuple[np.ndarray, np.ndarray]:
         """Return the expected gain r (0 if forbidden) and the probability of harm h of each row."""
-        return self.of_rows(scores, filter_scores, leads(scores, index))
+        return self.of_rows(scores, second, leads(scores, index))
 
-    def of_rows(self, scores, filter_scores, lead) -> tuple[np.ndarray, np.ndarray]:
+    def of_rows(self, scores, second, lead) -> tuple[np.ndarray, np.ndarray]:
         """Return the same for rows with their leads."""
         finite = np.where(np.isneginf(scores), self.gain.centre, scores)
-        harm = expit(self.log_odds(filter_scores, lead) @ self.weights)
+        harm = expit(self.log_odds(second, lead) @ self.weights)
         harm = np.clip(harm, _LEAST_HARM, 1.0 - _LEAST_HARM)
         return self.gain(finite) * (1.0 - harm), harm
 
-    def log_odds(self, filter_scores, lead) -> np.ndarray:
+    def log_odds(self, second, lead) -> np.ndarray:
         """Return the log odds of harm by each of the two curves, and a column of ones."""
-        by_each = self.harm(filter_scores), self.harm_by_lead(self.direction * lead)
+        by_each = self.harm(second), self.harm_by_lead(self.direction * lead)
         return np.column_stack(
             [
                 *(logit(np.clip(each, _LEAST_HARM, 1.0 - _LEAST_HARM)) for each in by_each),
@@ -161,31 +159,31 @@ class Worth(NamedTuple):
 def leads(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
     """Subtract from each score the mean of its list; 0 for documents that were not retrieved."""
     is_there, codes = ~np.isneginf(scores), index.codes()
-    scores = np.clip(scores, -_HUGE, _HUGE)
+    scores = np.clip(scores, -HUGE, HUGE)
     n_there = np.bincount(codes, is_there, index.n_queries)
     shares = np.where(is_there, scores / np.maximum(n_there, 1.0)[codes], 0.0)
     means = np.bincount(codes, shares, index.n_queries)
     return np.where(is_there, scores - means[codes], 0.0)
 
 
-def fit_worths(gains, scores, filter_scores, index: GroupIndex, parts) -> list[Worth]:
+def fit_worths(gains, scores, second, index: GroupIndex, parts) -> list[Worth]:
     """Learn from several parts of the rows, given as masks of whole queries, with one sort."""
     is_judged = ~np.isnan(gains) & ~np.isneginf(scores)
     judged, harmless = np.flatnonzero(is_judged), np.flatnonzero(is_judged & (gains >= 0))
     lead = leads(scores, index)
     by_score = harmless[np.argsort(scores[harmless], kind="stable")]
-    by_filter = judged[np.argsort(filter_scores[judged], kind="stable")]
+    by_second = judged[np.argsort(second[judged], kind="stable")]
     by_lead = judged[np.argsort(lead[judged], kind="stable")]
     is_bad = (gains < 0).astype(np.float64)
     worths = []
     for part in parts:
         one, two, three = (
             rows if isinstance(part, slice) else rows[part[rows]]
-            for rows in (by_score, by_filter, by_lead)
+            for rows in (by_score, by_second, by_lead)
         )
         least = _LEAST_WORTH * float(gains[one].mean()) if len(one) else 0.0
         gain = RisingCurve.fit(scores[one], gains[one], least if least > 0 else _LEAST_WORTH)
-        harm = RisingCurve.fit(filter_scores[two], is_bad[two], _LEAST_HARM)
+        harm = RisingCurve.fit(second[two], is_bad[two], _LEAST_HARM)
         # Forbidden documents may have high leads or low ones.
         bad = np.flatnonzero(is_bad[three])
         direction = -1.0 if len(bad) and bad.mean() < (len(three) - 1) / 2 else 1.0
@@ -194,7 +192,7 @@ def fit_worths(gains, scores, filter_scores, index: GroupIndex, parts) -> list[W
         worth = Worth(gain, harm, by_lead_curve, direction, np.array([1.0, 0.0, 0.0]))
         if 0 < len(bad) < len(three):
             some = two[:: len(two) // _MOST_REGRESSED + 1]
-            features = worth.log_odds(filter_scores[some], lead[some])
+            features = worth.log_odds(second[some], lead[some])
             model = LogisticRegression(fit_intercept=False).fit(features, is_bad[some] > 0)
             worth = worth._replace(weights=model.coef_[0])
         worths.append(worth)
@@ -328,12 +326,11 @@ class ByRatio(ByHarm):
     @classmethod
     def restored(cls, state, parsed):
         """Make the cut from JSON."""
-        found = cls()
-        curves = {
-            name: RisingCurve(array(x), array(y), centre, scale)
-            for name, (x, y, centre, scale) in ((each, state[each].values()) for each in _CURVES)
-        }
-        found.worth = Worth(**curves, direction=state["direction"], weights=array(state["weights"]))
+        found, state = cls(), dict(state)
+        for name in _CURVES:
+            curve = state[name]
+            state[name] = RisingCurve(**curve | {each: array(curve[each]) for each in "xy"})
+        found.worth = Worth(**state | {"weights": array(state["weights"])})
         return found
 
 

@@ -168,7 +168,7 @@ def test_columns_of_the_fit_come_again(tmp_path):
     kept = TunedThreshold(keep_if="better")
     shown = kept.fit(two, y, groups=groups).predict(two, groups=groups)
     assert kept.cut_.n_more == 1
-    assert not hasattr(kept.cut_, "rule")
+    assert kept.cut_.rule is None
     with pytest.raises(InputError, match=r"scores has 1 column, .* fitted on 2"):
         kept.predict(two[:, 0], groups=groups)
     kept.save(tmp_path / "t.json")

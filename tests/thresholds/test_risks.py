@@ -1,4 +1,4 @@
-"""Risks with their levels, and bounds of a mean loss."""
+"""Risks with their levels, bounds of a mean loss, and the queries that they need."""
 
 import io
 import math
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 from sklearn.base import clone
 
 from all_thresholds import PLAIN, THRESHOLDS
@@ -22,21 +22,19 @@ from skfilterrank.metrics import any_forbidden_at_k, register_measure
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
+    _risks,
     load_threshold,
+    queries_needed,
     risk_certificate,
 )
 from skfilterrank.thresholds._risks import (
     BettingBound,
     BinomialBound,
     least_count,
+    power_of_binomial_test,
 )
 
 INF = np.inf
-
-
-def queries_needed(bound, level, confidence):
-    """The fewest queries without a failure that rule a level out."""
-    return least_count(lambda n: bound(n, level, confidence).rules_out(np.zeros(n)))
 
 
 RISKS = {
@@ -373,11 +371,12 @@ class TestBettingBound:
 
     @pytest.mark.parametrize("level", [0.05, 0.3])
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_queries_needed_is_the_fewest(self, level, confidence):
-        needed = queries_needed(BettingBound, level, confidence)
-        fits = [
-            BettingBound(n, level, confidence).rules_out(np.zeros(n)) for n in range(2 * needed)
-        ]
+    def test_the_least_number_of_queries_is_found(self, level, confidence):
+        def fits_with(n):
+            return BettingBound(n, level, confidence).rules_out(np.zeros(n))
+
+        needed = least_count(fits_with)
+        fits = [fits_with(n) for n in range(2 * needed)]
         assert fits.index(True) == needed
         assert all(fits[needed:])
 
@@ -405,6 +404,40 @@ def test_bets_are_tested_by_their_mean():
     expected = (capitals.mean(axis=0).max(axis=-1) >= 10) & (losses.mean(axis=-1) <= 0.2)
     assert bound.rules_out(losses).tolist() == expected.tolist()
     assert (capitals.max(axis=(0, -1)) / 3 >= 10).sum() < expected.sum() < 300
+
+
+def test_the_binomial_test_reaches_the_power():
+    n = queries_needed(0.1, 0.06, confidence_level=0.9)
+    allowed = np.flatnonzero(binom.cdf(np.arange(n + 1), n, 0.1) <= 0.1).max()
+    assert binom.cdf(allowed, n, 0.06) >= 0.8
+
+
+def test_fewer_queries_do_not():
+    n = queries_needed(0.1, 0.06, confidence_level=0.9, power=0.7)
+    powers = power_of_binomial_test(np.arange(1, n + 1), 0.1, 0.9, 0.06)
+    assert np.flatnonzero(powers >= 0.7).tolist() == [n - 1]
+
+
+@pytest.mark.nightly
+def test_bets_reach_the_power():
+    n = queries_needed(0.2, 0.12, confidence_level=0.9, is_binary=False)
+    bound, rng = BettingBound(n, 0.2, 0.9), np.random.default_rng(1)
+    found = [bound.rules_out((rng.random(n) < 0.12) * 1.0) for _ in range(1000)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"expected_risk": 0.1}, "expected_risk must be at least 0 and below"),
+        ({"expected_risk": 0.09}, "more than 2,000 queries are needed"),
+        ({"is_binary": "no"}, "is_binary must be True or False"),
+    ],
+)
+def test_numbers_that_cannot_be_planned(given, message, monkeypatch):
+    monkeypatch.setattr(_risks, "_MOST", 2000)
+    with pytest.raises(InputError, match=message):
+        queries_needed(**{"max_risk": 0.1, "expected_risk": 0.05} | given)
 
 
 @pytest.fixture

@@ -43,6 +43,19 @@ def path_of(rule, y, scores, f, groups):
     return cut, judged, found
 
 
+def test_out_of_fold_curves_do_not_see_the_query():
+    y, scores, f, g = judged_rows()
+
+    def learned(labels):
+        lists = RankedLists(labels, scores, groups=g)
+        judged = JudgedScores(lists, np.arange(30), f[:, np.newaxis], ["filter_score"])
+        return np.array(RULES["ratio"]().learned_keys(judged, None))
+
+    before, after = learned(y), learned(np.where(g == 17, -1.0, y))
+    np.testing.assert_array_equal(before[:, g == 17], after[:, g == 17])
+    assert (before[:, g != 17] != after[:, g != 17]).any(axis=1).all()
+
+
 @pytest.mark.parametrize("most", [None, 4])
 @pytest.mark.parametrize("rule", RULES)
 def test_paths_go_from_nothing_to_everything(rule, most):
