@@ -27,7 +27,8 @@ SITUATIONS = {
     "a list that stops early, nothing forbidden": "`qwa`, `f@k`",
     "much is unjudged (`judged@k` far below 1), judged at random": "`inferred_ap`",
     "much is unjudged, judged with known probabilities": "`stat_ap`, or "
-    "[estimates with intervals](machine_labels.md) of nearly any measure",
+    "[estimates with intervals](judging_less.md#values-with-intervals-from-a-sample) "
+    "of nearly any measure",
     "much is unjudged, judged by rank or by hand": "`bpref`, `induced_ap`, or any with "
     "`unjudged=drop`; give [the least and the most](recall.md#how-to-report-it)",
 }

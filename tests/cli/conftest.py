@@ -1,4 +1,3 @@
-import doctest
 import re
 import shutil
 from pathlib import Path
@@ -15,7 +14,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_qrels, write_qrels, write_run
 
 GAINS = "Bad=-1,Ok=1,Good=2"
-PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
 # Arguments of Python and classes, which no message of a command names.
 CLASSES = {name for name in (*skfilterrank.__all__, *thresholds.__all__) if name[0].isupper()}
 OF_PYTHON = re.compile(
@@ -157,17 +155,24 @@ def data(reranked, tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def world():
-    """The runs, people's and machine's labels of the page, made by its first examples."""
-    names: dict = {}
-    begin = PAGE.read_text(encoding="utf-8").partition("## What to judge")[0]
-    test = doctest.DocTestParser().get_doctest(begin, names, "page", None, 0)
-    assert not doctest.DocTestRunner().run(test, clear_globs=False).failed
-    return test.globs
+    """Four runs of 30 queries with 60 documents each, people's and a machine's labels."""
+    data = make_rank_and_filter(
+        30, documents_per_query=60, labels={0: 0.6, 1: 0.2, 2: 0.2}, query_effect=0.1,
+        bayes=False, as_frame=True, random_state=0,
+    )  # fmt: skip
+    people = data.y.rename("label").reset_index()
+    rng, good = np.random.RandomState(0), people["label"].to_numpy()
+    machine = people.assign(label=np.clip(good + rng.choice([0, 1, 1, -1], len(good)), 0, 2))
+    runs = {
+        name: people[["qid", "docno"]].assign(score=good + noise * rng.normal(size=len(good)))
+        for name, noise in {"alpha": 1.0, "beta": 1.5, "gamma": 1.6, "delta": 3.0}.items()
+    }
+    return {"people": people, "machine": machine, "runs": runs}
 
 
 @pytest.fixture(scope="session")
 def written(world, tmp_path_factory):
-    """What the page has in memory as files."""
+    """The same as files."""
     folder = tmp_path_factory.mktemp("written")
     (folder / "runs").mkdir()
     for name, run in world["runs"].items():
