@@ -60,8 +60,8 @@ count.
 ## What a measure gets
 
 Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays with one entry per
-(query, document) row. It returns the mean over queries. Its method `per_query` returns
-one value per query, in the order of the sorted query ids.
+(query, document) row. It returns the mean over queries, and its method `per_query` one value per
+query, in the order of the sorted query ids.
 
 Measures need the queries. scikit-learn's `average_precision_score` ranks the documents of all
 queries against each other, but scores of rankers mean something within a query only:
@@ -79,33 +79,28 @@ right 0.67
 
 * **Filtered** documents have the score -inf: they are not in the list, which has no gaps.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out
-  first with `unjudged="drop"`. Measures that are defined by them say what they do. Ideal and
-  worst lists are made of the judged rows of the query, whether the system returned them or not.
+  first with `unjudged="drop"`. Ideal and worst lists are made of the judged rows of the query,
+  whether the system returned them or not.
 * **Ties** in score are averaged exactly over all their orders, unless `ties=` says otherwise.
   For runs of TREC they are broken by document id, as trec_eval does.
 * **Undefined** queries get the value of `undefined=`, 0 by default.
 
 ## What a name can say
 
-Names may be written in any case. The table also has names of trec_eval, ir_measures and papers,
-which work wherever a measure is named: `"MAP"`, `"P_5"`, `"MRR@10"`, and so `"nDCG@10"` and
-`"RBP(p=0.9)"`. A column of results is called what was written. For labels from 0 up, each gives the
-number of the tool whose name it is, of trec_eval 9 and 10, but `rbp` is not trec_eval's,
-which is `"trec_rbp"`. Labels below 0, which trec_eval takes for not judged, are forbidden
-documents: `ndcg_cut_10` and binary measures give its numbers there too, while
-`ndcg@10`, `bpref` and `infAP` do not.
+Names may be written in any case, and as trec_eval, ir_measures and papers write them: `"MAP"`,
+`"P_5"`, `"nDCG@10"` or `"RBP(p=0.9)"`. A column of results is called what was written. For labels
+from 0 up, each gives the number of the tool whose name it is, but trec_eval's `rbp` is
+`"trec_rbp"`. Labels below 0, which trec_eval takes for not judged, are forbidden documents:
+`ndcg_cut_10` and binary measures give its numbers there too, `ndcg@10`, `bpref` and `infAP` do not.
 
-A name may also say how it reads judgments, so that one
-call has `"AP(rel=2)"` beside `"nDCG@10"` and `"ndcg(gains=exp2)@10"` beside `"ndcg@10"`:
+A name may also say how it reads judgments, so that one call has `"AP(rel=2)"` beside `"nDCG@10"`:
 
 * `rel=2`: documents with a gain of 2 or more are relevant, with gain 1; others have gain 0, and
-  forbidden ones keep theirs. It is the `-l 2` of trec_eval and the `rel=2` of ir_measures.
+  forbidden ones keep theirs. It is the `-l 2` of trec_eval.
 * `gains=exp2`, or a gain for each label, `gains={0:0,1:1,2:5}`, where `nan` means unjudged.
-  ir_measures' `dcg='exp-log2'` is `gains=exp2`.
-* `unjudged=drop`: unjudged documents are taken out of the lists first, as with `unjudged="drop"`
-  of a call. It is the `-J` of trec_eval and the `judged_only=True` of ir_measures, which may be
-  written too. Only infAP differs from `-J`: it is defined by the unjudged documents, so it reads
-  them whatever a call says, while `-J` takes them out first.
+* `unjudged=drop`: unjudged documents are taken out of the lists first. It is the `-J` of trec_eval
+  and the `judged_only=True` of ir_measures, except that infAP reads the unjudged documents, by
+  which it is defined.
 * `like=lightgbm`, `xgboost`, `catboost` or `scikit-learn`: gains, ties and the value of undefined
   queries as in that library; `like=trec_eval9`: see [other libraries](other_libraries.md).
 
@@ -113,8 +108,8 @@ Gains of a name start from the gains of the call. An option of a name goes befor
 
 ## All measures
 
-Written by `docs/make_pages.py` from the measure table. Each measure has a page of its own on the
-site (`make site`): its formula, what it rewards, when to use it, its sources.
+Each measure has a page of its own on the site: its formula, what it rewards, when to use it. Values
+are from 0 to 1, and higher is better, unless the column "range" says otherwise.
 """
 
 

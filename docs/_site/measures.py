@@ -50,32 +50,50 @@ def overview() -> str:
     """All measures in a table for each family."""
     lines = []
     for title, names in families().items():
-        lines += [f"**{title}**", "", *table(names), ""]
+        lines += [f"**{short(title)}**", "", *table(names), ""]
     return "\n".join(lines)
+
+
+def short(title) -> str:
+    """The title of a family without what its measures are."""
+    return re.split("[:,]", title)[0]
 
 
 def tree() -> str:
     """The pages of all measures, for the navigation, by family."""
     blocks = []
     for title, names in families().items():
-        short = re.split("[:,]", title)[0]
         pages = "\n".join(f"measures/{name}" for name in names)
-        blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {short}\n\n{pages}\n```\n")
+        blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {short(title)}\n\n{pages}\n```\n")
     return "\n".join(blocks)
 
 
 def table(names) -> list[str]:
     """The lines of a table of measures."""
-    return [
-        "| name | also | better | range | what |",
-        "| --- | --- | --- | --- | --- |",
-        *(
-            f"| `{written(MEASURES[name])}` | {', '.join(other_names(MEASURES[name]))} | "
-            f"{better(MEASURES[name])} | {value_range(MEASURES[name])} | "
-            f"{markdown(MEASURES[name].summary)} |"
-            for name in names
-        ),
+    lines = ["| name | also | range | what |", "| --- | --- | --- | --- |"]
+    for measure in (MEASURES[name] for name in names):
+        notes = [] if value_range(measure) == "[0, 1]" else [value_range(measure)]
+        notes += [] if measure.greater_is_better else ["lower is better"]
+        lines.append(
+            f"| `{written(measure)}` | {', '.join(shortened(other_names(measure)))} | "
+            f"{'; '.join(notes)} | {markdown(measure.summary)} |"
+        )
+    return lines
+
+
+def shortened(names) -> list[str]:
+    """Names without those between the first and the last of one beginning: P_0.10, ..., P_1.00."""
+    beginnings = [re.sub(r"\d\.\d+`$", "", name) for name in names]
+    inner = [
+        one == name == other for one, name, other in zip(beginnings, beginnings[1:], beginnings[2:])
     ]
+    kept = []
+    for name, is_inner in zip(names, [False, *inner, False]):
+        if not is_inner:
+            kept.append(name)
+        elif kept[-1] != "...":
+            kept.append("...")
+    return kept
 
 
 def written(measure) -> str:
