@@ -174,7 +174,7 @@ def test_the_guide_has_one_page_for_each_job():
 
 @pytest.mark.parametrize("name", guide_pages())
 def test_a_page_of_the_guide_is_read_in_a_sitting(name):
-    assert len(words_of((DOCS / f"{name}.md").read_text(encoding="utf-8"))) <= 1_700
+    assert len(words_of((DOCS / f"{name}.md").read_text(encoding="utf-8"))) <= 1_500
 
 
 @pytest.mark.parametrize("name", guide_pages())
