@@ -8,7 +8,6 @@ import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -169,21 +168,6 @@ RULES = {
 }
 
 
-def combinations():
-    """Each way to hide with each mean and unit."""
-    hiding = [(None, None), *product(["rule"], RULES)]
-    means = ["all", "answered"]
-    units = ["queries", "families"]
-    possible = [
-        (kind, name, among, data) for (kind, name), among, data in product(hiding, means, units)
-    ]
-    for number, each in enumerate(possible):
-        # A second risk is there in turn.
-        more = {"two": number % 3 == 0}
-        name = "-".join([*map(str, each[1:]), *(other for other in more if more[other])])
-        yield pytest.param(*each, more, id=name)
-
-
 @pytest.fixture(scope="module")
 def unsure_rows():
     """Labels, scores, second scores and queries.
@@ -203,31 +187,38 @@ def unsure_rows():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.SkfilterrankWarning")
-@pytest.mark.parametrize(("kind", "name", "among", "data", "more"), combinations())
-def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, tmp_path):
+@pytest.mark.parametrize(
+    ("rule", "among", "unit", "has_two"),
+    [
+        (None, "all", None, True),
+        (None, "answered", "family", False),
+        ("ratio", "all", None, False),
+        ("ratio", "answered", None, True),
+        ("harm", "all", "family", False),
+        ("harm", "answered", "family", True),
+    ],
+)
+def test_each_form_names_everything(unsure_rows, rule, among, unit, has_two, tmp_path):
     y, scores, second, groups = unsure_rows
-    given, read = {}, np.column_stack([scores, second]) if kind == "rule" else scores
-    if "families" in data:
-        given["clusters"] = pd.Series(groups // 2, name="family")
-    settings = {"among": among, "confidence_level": 0.9}
-    settings |= {kind: name} if kind else {}
-    risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
+    given, read = {}, np.column_stack([scores, second]) if rule else scores
+    if unit:
+        given["clusters"] = pd.Series(groups // 2, name=unit)
+    risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if has_two else {})
+    settings = {"among": among, "confidence_level": 0.9, "rule": rule}
     model = CertifiedThreshold(risks, measure="ndcg_f@3", **settings)
     model.fit(read, y, groups=groups, **given)
     model.save(tmp_path / "t.json")
     for it in (model.certificate_, load_threshold(tmp_path / "t.json").certificate_):
         page, row = text_of(it.to_html()), it.to_frame().loc["any_forbidden@3"]
         told = {"text": str(it), "page": page, "line": repr(it)}
-        for is_there, words in _words(it, kind, name, among, data, more).items():
+        for is_there, words in _words(it, rule, among, unit, has_two).items():
             for where, each in words:
                 assert (each in told[where]) == is_there, (where, each, told[where])
-        assert row["rule"] == (name if kind == "rule" else None)
+        assert row[["rule", "among", "unit"]].tolist() == [rule, among, unit]
         assert it.threshold == model.level_
-        assert row["among"] == among
-        assert row["unit"] == ("family" if "families" in data else None)
 
 
-def _words(it, kind, name, among, data, more):
+def _words(it, own, among, unit, has_two):
     """Return words that each form must have, and words that it must not have."""
     found = {True: [("page", "The command skfilterrank monitor")], False: [("text", "familys")]}
 
@@ -235,21 +226,20 @@ def _words(it, kind, name, among, data, more):
         found[bool(is_there)] += [("text", words), ("page", words)]
 
     for rule, words in RULES.items():
-        both(rule == name, words.format(-it.threshold if rule == "harm" else it.threshold))
-    both(kind == "rule", f"at level {it.threshold:.4g} of the rule {name!r}")
-    both(kind != "rule", f"at threshold {it.threshold:.4g}")
-    both(kind != "rule", f"Documents with a score of {it.threshold:.6g} or more are shown")
-    learned = f"of the rule were learned from {it.facts['n_apart']} other"
-    both(kind == "rule" and name != "harm", learned)
+        both(rule == own, words.format(-it.threshold if rule == "harm" else it.threshold))
+    both(own, f"at level {it.threshold:.4g} of the rule {own!r}")
+    both(not own, f"at threshold {it.threshold:.4g}")
+    both(not own, f"Documents with a score of {it.threshold:.6g} or more are shown")
+    both(own == "ratio", f"of the rule were learned from {it.facts['n_apart']} other")
     both(True, f"{100 * it.facts['share_answered']:.1f} % of the queries")
     both(among == "answered", "the share of answered queries with a forbidden")
     found[among == "answered"].append(("line", "any_forbidden@3 at most 0.8 among answered"))
     both(True, "With confidence 0.9")
-    both("families" in data, "ounts once, with the mean of its queries")
-    both(True, f"on new {'families' if 'families' in data else 'queries'}")
+    both(unit, "ounts once, with the mean of its queries")
+    both(True, f"on new {'families' if unit else 'queries'}")
     found[True].append(("page", "Segment: not stated: all queries together"))
     both(True, "lists that show at most 3 documents")
-    both(more["two"], "the share of queries that are shown nothing")
+    both(has_two, "the share of queries that are shown nothing")
     both(True, "the shown top 3")
     found[True] += [("page", each) for one in it.risks.values() for each in one.figures()]
     return found

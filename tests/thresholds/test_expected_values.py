@@ -54,7 +54,7 @@ def by_enumeration(parsed):
 
 
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.DataWarning")
-@pytest.mark.parametrize("measure", ["dcg", "dcg@2", "rbp", "rbp(persistence=0.5)@3", "P@2"])
+@pytest.mark.parametrize("measure", ["dcg@2", "rbp(persistence=0.5)@3", "P@2"])
 def test_sums_are_exact(measure):
     parsed = parse_measure(measure)
     assert _weights_of_gains(parsed, GAINS) is not None
@@ -66,10 +66,7 @@ def test_sums_are_exact(measure):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.DataWarning")
-@pytest.mark.parametrize(
-    "measure",
-    ["f", "f(beta=2)", "f@3", "precision", "recall", "ap", "ndcg_min", "rr", "err(max_grade=4)"],
-)
+@pytest.mark.parametrize("measure", ["f(beta=2)", "f@3", "ap", "ndcg_min", "err(max_grade=4)"])
 def test_others_are_means_over_draws(measure):
     parsed = parse_measure(measure)
     assert _weights_of_gains(parsed, GAINS) is None
@@ -177,15 +174,15 @@ def test_long_lists_take_no_pass_for_each_prefix(name, monkeypatch):
         ListBlock, "relisted", lambda block, *args: passes.append(1) or relisted(block, *args)
     )
     # Two lists: with ties, and a short one, which is as exact as alone.
-    scores = np.append(np.round(np.linspace(30, 0, 600)[:290], 1), [3.0, 2.0, 1.0])
-    index = GroupIndex.from_groups(np.repeat([0, 1], [290, 3]))
-    chances = 1 / (2.0 + np.append(np.arange(290) / 20, [0, 1, 2]))[None]
+    scores = np.append(np.round(np.linspace(30, 0, 600)[:130], 1), [3.0, 2.0, 1.0])
+    index = GroupIndex.from_groups(np.repeat([0, 1], [130, 3]))
+    chances = 1 / (2.0 + np.append(np.arange(130) / 20, [0, 1, 2]))[None]
     parsed = parse_measure(name)
     _, values = expected_values(parsed, [0.0, 1.0], chances, scores, index)
     assert not passes
     alone = GroupIndex.from_groups([0] * 3)
-    _, short = expected_values(parsed, [0.0, 1.0], chances[:, 290:], scores[290:], alone)
-    np.testing.assert_allclose(values[290:], short)
+    _, short = expected_values(parsed, [0.0, 1.0], chances[:, 130:], scores[130:], alone)
+    np.testing.assert_allclose(values[130:], short)
     monkeypatch.setattr("skfilterrank.thresholds._expected_values._MOST_TIED", 1000)
     _, exact = expected_values(parsed, [0.0, 1.0], chances, scores, index)
     np.testing.assert_allclose(values, exact, atol=0.03)

@@ -19,7 +19,6 @@ from skfilterrank.thresholds._judged_scores import (
     read_scores,
     values_shown,
     warn_without_forbidden,
-    warn_without_good,
 )
 
 INF = np.inf
@@ -177,12 +176,6 @@ def test_values_are_of_what_is_shown():
     of_cut = dcg_score.per_query(GAINS, np.where(cut, SCORES, -INF), groups=GROUPS)
     found = values_shown(lists, parse_measure("dcg"), shown, cut, np.where(shown, SCORES, -INF))
     np.testing.assert_array_equal(found, [expected, of_cut, expected])
-
-
-def test_warning_of_nothing_good():
-    with pytest.warns(FitWarning, match="no label has a gain above 0 and some are below"):
-        warn_without_good(np.array([-1.0, 0.0]))
-    warn_without_good(np.array([-1.0, 1.0]))
 
 
 def test_warning_of_nothing_forbidden():

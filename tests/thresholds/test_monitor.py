@@ -70,7 +70,7 @@ def restarting(losses, level, n_wanted):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("n_wanted", [20, 500])
 def test_the_alarm_on_average_is_that_of_shiryaev_and_roberts(seed, n_wanted):
     rng = np.random.default_rng(seed)
@@ -235,13 +235,9 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
     ("one", "other"),
     [
         ([1, 2], [1.0, 2.0]),
-        ([1, 2], np.array([2, 1], dtype=object)),
         ([1, 2], ["1", "2"]),
         ([True, False], np.array(["False", "True"])),
-        (["a", "b"], np.array(["a", "b"]).astype(object)),
-        ([np.str_("a")], ["a"]),
         ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[ns]")),
-        ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[D]")),
         ([date(2024, 1, 31)], ["2024-01-31"]),
         (pd.to_datetime(["2024-01-31 12:00:01"]), ["2024-01-31 12:00:01"]),
         (pd.to_datetime(["2024-01-31 12:00+01:00"]), pd.to_datetime(["2024-01-31 11:00Z"])),

@@ -15,7 +15,6 @@ from sklearn.base import clone
 from all_thresholds import PLAIN, THRESHOLDS
 from certificates import certified
 from skfilterrank._lists.measure import MEASURES
-from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import any_forbidden_at_k, register_measure
@@ -97,10 +96,9 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, risk):
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        *((name, {}) for name in ("tuned", "first_k")),
-        *((name, {}) for name in ("per_query", "expected")),
-        ("tuned", {"max_shown": 2}),
-        ("tuned", {"min_shown": 1}),
+        ("tuned", {}),
+        ("first_k", {}),
+        ("expected", {}),
         ("tuned", {"min_shown": 2, "max_shown": 3}),
     ],
     ids=str,
@@ -117,7 +115,7 @@ def test_the_order_of_rows_does_not_change_what_fit_finds(tied, name, parameters
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "certified"])
+@pytest.mark.parametrize("name", ["tuned", "per_query", "certified"])
 def test_documents_of_equal_score_are_shown_together(tied, name):
     model = clone(THRESHOLDS[name])
     if name == "certified":
@@ -218,22 +216,6 @@ class TestNoMoreIsShownThanCovered:
         assert fewer.facts["max_shown"] == 3
         assert "covers lists that show at most 3 documents" in str(fewer)
 
-    @pytest.mark.slow
-    def test_commands(self, data, tmp_path, capsys):
-        qrels, run, saved, out = (str(tmp_path / name) for name in ("qrels", "run", "f", "out"))
-        table = pd.DataFrame({"q": data.groups, "d": np.arange(len(data.y))})
-        with open(qrels, "w") as q, open(run, "w") as r:
-            for query, doc, label, score in zip(table["q"], table["d"], data.y, data.bayes_scores):
-                q.write(f"{query} 0 d{doc} {label}\n")
-                r.write(f"{query} Q0 d{doc} 1 {float(score)} x\n")
-        options = ["--unjudged-label", "none", "--k", "3", "--risk", "any_forbidden=0.3"]
-        assert main(["threshold", qrels, run, *options, "--save", saved]) == 0
-        assert main(["apply", saved, run, "--out", out]) == 0
-        with open(out) as lines:
-            sizes = pd.Series([line.split()[0] for line in lines]).value_counts()
-        assert sizes.max() == 3
-        assert "show at most 3 documents" in capsys.readouterr().out
-
 
 def copy_of(model):
     """The threshold as its file keeps it, where its risks have names."""
@@ -259,8 +241,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibrat
 
 class TestBinomialBound:
     @pytest.mark.slow
-    @pytest.mark.parametrize("n", [1, 7, 45, 200])
-    @pytest.mark.parametrize("level", [0.02, 0.05, 0.3, 0.9])
+    @pytest.mark.parametrize("n", [1, 45, 200])
+    @pytest.mark.parametrize("level", [0.02, 0.3, 0.9])
     @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
     def test_is_the_exact_test_of_scipy(self, n, level, confidence):
         bound = BinomialBound(n, level, confidence)

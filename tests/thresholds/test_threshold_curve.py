@@ -136,18 +136,13 @@ OPTIONS = [
     "ap(normalize=min)@3",
     "ap(normalize=k)@3",
     "bpref(variant=printed)",
-    "bpref(variant=buckley2004)",
-    "forbidden@2",
-    "lexiprecision(scale=log)",
     "lexirecall(scale=log)",
-    "lexirecall(n_items=50)",
     "lexirecall(scale=share,n_items=50)",
     "metric_lexirecall(epsilon=0.1)",
     "q_measure(beta=0)",
     "rbp(persistence=0.95)@3",
     "rbp(relevance=graded)",
     "tse(exposure=ndcg,n_items=50)",
-    "tse(exposure=rbp)",
     "ul_normalized(measure=ap)",
     "ul_normalized(measure=ndcg_f)",
     "ul_normalized(measure=ndcg,variant=v1)",
@@ -297,22 +292,16 @@ def test_negative_zero_is_zero():
 @pytest.mark.parametrize(
     ("low", "high"),
     [
-        (1.0, np.nextafter(1.0, 2.0)),
         (-np.nextafter(1.0, 2.0), -1.0),
         (0.0, 5e-324),
-        (-5e-324, 0.0),
         (5e-324, 1e-323),
         (np.finfo(float).max / 2, np.finfo(float).max),
         (-np.finfo(float).max, np.finfo(float).max),
         (-np.finfo(float).max, np.nextafter(-np.finfo(float).max, 0)),
-        (1e-300, 1e300),
-        (1, 2),
         (-(2**62), 2**62),
         (False, True),
         (np.float32(1), np.nextafter(np.float32(1), np.float32(2))),
-        (np.float32(-3e38), np.float32(3e38)),
         (np.float16(-65504), np.float16(65504)),
-        (np.float16(1), np.nextafter(np.float16(1), np.float16(2))),
     ],
 )
 def test_the_best_threshold_tells_any_two_scores_apart(low, high):
@@ -369,7 +358,7 @@ def test_row_order_and_carriers_of_queries():
 def test_large_data_equals_brute_force_at_some_thresholds():
     # Many blocks, a long query, and thresholds far from all others.
     rng = np.random.default_rng(0)
-    groups = rng.permutation(np.repeat(np.arange(4000), rng.integers(1, 40, 4000)))
+    groups = rng.permutation(np.repeat(np.arange(2000), rng.integers(1, 40, 2000)))
     groups[rng.random(len(groups)) < 0.05] = 7
     y_true = rng.choice([-3.0, 0, 1, 2, np.nan], len(groups))
     y_score = np.nan_to_num(y_true) + rng.normal(size=len(groups)).round(2)
@@ -415,13 +404,6 @@ def test_a_scorer_is_not_a_name():
         ValueError, match=r"is a scorer, but a name was expected: write 'rbp@5' with"
     ):
         threshold_curve([1, 0], [2, 1], groups=[0, 0], measure=scorer)
-
-
-def test_curves_draw_themselves():
-    pytest.importorskip("matplotlib")
-    y, scores, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "b"]
-    curve = threshold_curve(y, scores, groups=groups)
-    assert curve.plot().curve is curve
 
 
 def in_memory(columns):
