@@ -1,12 +1,10 @@
 """Tukey's HSD with queries as blocks."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.stats
 
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.comparison._system_tests import residual_mean_square
 
 
 def noisy(n_systems, n_queries, *, step=0.3, seed=0):
@@ -14,25 +12,6 @@ def noisy(n_systems, n_queries, *, step=0.3, seed=0):
     rng = np.random.default_rng(seed)
     queries = 3 * rng.normal(size=n_queries)
     return rng.normal(size=(n_systems, n_queries)) + queries + step * np.arange(n_systems)[:, None]
-
-
-def long_table(values):
-    frame = pd.DataFrame(values).stack().reset_index()  # noqa: PD013
-    return frame.set_axis(["system", "query", "value"], axis=1)
-
-
-class TestMeanSquare:
-    @pytest.mark.parametrize("shape", [(2, 2), (3, 7), (6, 4)])
-    def test_statsmodels(self, shape):
-        from statsmodels.formula.api import ols
-        from statsmodels.stats.anova import anova_lm
-
-        values = noisy(*shape)
-        found, freedom = residual_mean_square(values)
-        table = long_table(values)
-        layout = anova_lm(ols("value ~ C(system) + C(query)", table).fit())
-        assert freedom == layout.loc["Residual", "df"]
-        assert found == pytest.approx(layout.loc["Residual", "mean_sq"])
 
 
 class TestTukey:

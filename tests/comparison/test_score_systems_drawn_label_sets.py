@@ -51,8 +51,12 @@ def _first_set(table):
     return table[table["draw"].isna() | (table["draw"] == 0)][["qid", "docno", "label"]]
 
 
-def test_differences_by_the_rules_of_rubin():
-    scores = score_systems(_table(), _runs(), ["ap", "recall_error"])["ap"]
+@pytest.fixture(scope="module")
+def scores():
+    return score_systems(_table(), _runs(), ["ap", "recall_error"])["ap"]
+
+
+def test_differences_by_the_rules_of_rubin(scores):
     assert scores.draws.shape == (N_DRAWS, 4, N_QUERIES)
     np.testing.assert_allclose(scores.values, scores.draws.mean(axis=0))
     comparison = compare_systems(scores, alpha=0.1, correction=None)
@@ -94,8 +98,8 @@ def test_equal_sets_compare_as_one_set_does():
     pd.testing.assert_frame_equal(many.systems(), one.systems(), check_exact=True)
 
 
-def test_better_systems_come_first_with_their_intervals():
-    comparison = compare_systems(score_systems(_table(), _runs(), "ap")["ap"])
+def test_better_systems_come_first_with_their_intervals(scores):
+    comparison = compare_systems(scores)
     frame, pairs = comparison.to_frame(), comparison.pairs()
     for row in pairs.itertuples():
         both = frame["first"].isin([row.first, row.second])
@@ -107,8 +111,7 @@ def test_better_systems_come_first_with_their_intervals():
     assert {"low_these", "high_these", "share_of_draws"} < set(pairs)
 
 
-def test_printing_says_that_labels_were_drawn():
-    scores = score_systems(_table(), _runs(), "ap")["ap"]
+def test_printing_says_that_labels_were_drawn(scores):
     assert str(scores).startswith("ap of 4 systems for 8 queries; labels drawn in 6 sets\n")
     text = str(compare_systems(scores))
     assert text.startswith("ap: paired t test over 6 drawn label sets of 4 systems for 8 queries")
@@ -141,8 +144,7 @@ def test_a_query_that_is_undefined_in_a_set_is_missing_in_all():
     assert score_systems(table, _runs(), "ap")["ap"].n_queries == 8
 
 
-def test_parts_keep_the_sets():
-    scores = score_systems(_table(), _runs(), "ap")["ap"]
+def test_parts_keep_the_sets(scores):
     part = scores.select(systems=["run2", "run0"], queries=["5", "1", "3"])
     np.testing.assert_array_equal(part.draws, scores.draws[:, [2, 0]][..., [5, 1, 3]])
     np.testing.assert_array_equal(part.condensed, scores.condensed[[2, 0]][:, [5, 1, 3]])
@@ -183,8 +185,7 @@ def test_intervals_of_ranks_hold_the_spread_of_the_sets():
         assert order.high.tolist() == [1, 2]
 
 
-def test_means_are_ordered_as_other_values():
-    scores = score_systems(_table(), _runs(), "ap")["ap"]
+def test_means_are_ordered_as_other_values(scores):
     assert kendall_tau(scores, scores.means) == 1
     plain = scores.with_values(scores.values)
     found, wanted = (order_systems(each, n_resamples=0) for each in (scores, plain))
@@ -192,8 +193,7 @@ def test_means_are_ordered_as_other_values():
     np.testing.assert_array_equal(found.scores, wanted.scores)
 
 
-def test_what_cannot_be_combined():
-    scores = score_systems(_table(), _runs(), "ap")["ap"]
+def test_what_cannot_be_combined(scores):
     with pytest.raises(InputError, match="test must be 't'"):
         compare_systems(scores, test="sign")
     with pytest.raises(InputError, match="scores are values by drawn label sets"):

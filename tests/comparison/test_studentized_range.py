@@ -10,9 +10,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_means", "freedom"), [(3, 2), (3, 10), (5, 20), (10, 9), (40, 1000), (143, 142 * 29)]
-)
+@pytest.mark.parametrize(("n_means", "freedom"), [(3, 2), (10, 9), (40, 1000), (143, 142 * 29)])
 def test_scipy(n_means, freedom):
     q = np.array([0.3, 2.2, 5.0, 11.0])
     expected = scipy.stats.studentized_range.sf(q, n_means, freedom)
@@ -21,7 +19,7 @@ def test_scipy(n_means, freedom):
     )
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 7, 100, 10_000])
+@pytest.mark.parametrize("freedom", [1, 7, 10_000])
 def test_two_means_are_a_t_test(freedom):
     q = np.geomspace(0.01, 1e5, 40)
     expected = 2 * scipy.stats.t.sf(q / np.sqrt(2), freedom)
@@ -32,7 +30,7 @@ def test_two_means_are_a_t_test(freedom):
 # Printed in many tables of the studentized range, to two decimals.
 @pytest.mark.parametrize(
     ("p", "n_means", "freedom", "expected"),
-    [(0.05, 3, 10, 3.88), (0.05, 4, 12, 4.20), (0.05, 5, 20, 4.23), (0.01, 3, 10, 5.27)],
+    [(0.05, 5, 20, 4.23), (0.01, 3, 10, 5.27)],
 )
 def test_printed_critical_values(p, n_means, freedom, expected):
     assert StudentizedRange(n_means, freedom).isf(p) == pytest.approx(expected, abs=0.005)

@@ -52,7 +52,7 @@ def collection():
 @pytest.fixture(scope="module")
 def completed(collection):
     judged, runs, texts, topics, _ = collection
-    return complete_qrels(judged, runs, texts, topics, random_state=0)
+    return complete_qrels(judged, runs, texts, topics, n_draws=4, random_state=0)
 
 
 def _quietly(*args, **params):
@@ -84,10 +84,10 @@ def test_every_document_of_the_runs_has_a_label_in_every_set(collection, complet
     _, sets = label_sets(table)
     returned = set(rank_table(runs).index) - set(zip(judged["qid"], judged["docno"]))
     assert set(sets.index) == returned
-    assert sets.shape == (len(returned), 20) == (completed.n_drawn, completed.n_draws)
+    assert sets.shape == (len(returned), 4) == (completed.n_drawn, completed.n_draws)
     assert set(table["judged_by"][table["draw"].notna()]) == {"drawn"}
     assert completed.n_judged == len(judged) == 80
-    assert repr(completed).startswith(f"<CompletedQrels: 20 label sets of {len(returned)} doc")
+    assert repr(completed).startswith(f"<CompletedQrels: 4 label sets of {len(returned)} doc")
 
 
 def test_the_result_itself_is_judgments(collection, completed):
@@ -134,7 +134,7 @@ def test_names_orders_and_jobs_do_not_count(collection, completed, how):
         runs = {name: run.replace(change) for name, run in runs.items()}
         texts = {names[docno]: text for docno, text in texts.items()}
         topics = {names[query]: text for query, text in topics.items()}
-    found = complete_qrels(judged, runs, texts, topics, random_state=0, n_jobs=jobs)
+    found = complete_qrels(judged, runs, texts, topics, n_draws=4, random_state=0, n_jobs=jobs)
     back = {new: old for old, new in names.items()}
     expected = _labels(completed)
     labels = _labels(found).rename(index=back, level=0).rename(index=back, level=1).sort_index()
@@ -187,7 +187,7 @@ def test_kinds_of_texts(collection, completed, kind):
         }[kind]
 
     documents, queries = of(texts, "docno", "text"), of(topics, "qid", "query")
-    found = complete_qrels(judged, runs, documents, queries, random_state=0)
+    found = _quietly(judged, runs, documents, queries, n_draws=4)
     pd.testing.assert_frame_equal(found.to_frame(), completed.to_frame())
 
 
@@ -208,10 +208,10 @@ def test_what_is_given_is_a_column(collection, completed):
     ranks = ["rank in a", "rank in b", "rank in c"]
     assert sorted(completed.columns[-3:]) == ranks
     assert "BM25 in query" in completed.columns
-    alone = _quietly(judged, runs, n_draws=20)
+    alone = _quietly(judged, runs, n_draws=4)
     assert "cosine" not in alone.columns
     machines = {"large": truth, "small": truth.iloc[::2]}
-    found = _quietly(judged, runs, machine_qrels=machines, n_draws=20)
+    found = _quietly(judged, runs, machine_qrels=machines, n_draws=4)
     new = ["label by large", "label by small", "no label by small"]
     assert sorted(name for name in found.columns if name not in alone.columns) == new
     right = truth.set_index(["qid", "docno"])["label"]
@@ -221,7 +221,7 @@ def test_what_is_given_is_a_column(collection, completed):
     )
     assert with_machine > without + 0.1
     vectors = pd.DataFrame(np.random.RandomState(0).rand(len(texts), 3)).assign(docno=list(texts))
-    by_vectors = _quietly(judged, runs, vectors, n_draws=20)
+    by_vectors = _quietly(judged, runs, vectors, n_draws=4)
     assert set(by_vectors.columns) == set(alone.columns)
     assert (_labels(by_vectors) != _labels(alone)).any()
 
@@ -283,7 +283,7 @@ def test_documents_beyond_the_judged_depth_are_less_often_relevant(collection, m
     labels = []
     for slope in (1e-9, 0.25, 1):
         monkeypatch.setattr("skfilterrank.judgments._complete_qrels._SLOPE", slope)
-        labels.append(_drawn(_quietly(judged, runs, n_draws=20)))
+        labels.append(_drawn(_quietly(judged, runs, n_draws=4)))
     # The random numbers are the same, so that lower chances never give a higher label.
     assert (labels[0] >= labels[1]).all()
     assert (labels[1] >= labels[2]).all()
@@ -309,13 +309,15 @@ def test_runs_are_disturbed_beyond_the_judged_depth(collection, monkeypatch):
     assert (before != after).mean() > 0.02
 
 
-def test_a_changed_label_changes_few_others(collection, completed):
-    judged, runs, texts, topics, _ = collection
+def test_a_changed_label_changes_few_others(collection):
+    judged, runs, *_ = collection
     changed = judged.assign(label=judged["label"].where(judged.index > 0, 1))
     assert judged["label"][0] != 1
-    again = _drawn(complete_qrels(changed, runs, texts, topics, random_state=0))
-    other = _drawn(complete_qrels(judged, runs, texts, topics, random_state=1))
-    kept, by_chance = ((labels == _drawn(completed)).mean() for labels in (again, other))
+    before, again, other = (
+        _drawn(_quietly(labels, runs, n_draws=20, random_state=seed))
+        for labels, seed in ((judged, 0), (changed, 0), (judged, 1))
+    )
+    kept, by_chance = ((labels == before).mean() for labels in (again, other))
     assert kept > 0.9 > by_chance + 0.1
 
 

@@ -24,7 +24,7 @@ MEASURES = ["dcg@10", "rbp", "ndcg@10", "ndcg_f@10", "ap", "recall@20"]
 
 @pytest.fixture(scope="module")
 def data():
-    return collection()
+    return collection(n_queries=6)
 
 
 @pytest.fixture(scope="module")
@@ -236,17 +236,6 @@ def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
     pd.testing.assert_frame_equal(found.to_frame(), estimates.to_frame())
 
 
-def test_rows_in_another_order_give_the_same(data, sample, estimates):
-    _, machine, runs = data
-    shuffled = estimate(
-        sample.sample(frac=1, random_state=1),
-        {name: run.sample(frac=1, random_state=0) for name, run in runs.items()},
-        "dcg@10",
-        machine_qrels=machine.sample(frac=1, random_state=2),
-    )
-    pd.testing.assert_frame_equal(shuffled.to_frame(), estimates.to_frame())
-
-
 def test_gains_of_another_unit_scale_all(data, sample, estimates):
     _, machine, runs = data
     gains = {0: 0, 1: 10, 2: 20, 3: 30}
@@ -319,7 +308,7 @@ def test_predictions_of_a_ratio_are_right_on_average_over_all(data, measure, pow
     np.testing.assert_allclose(np.sort(found[0]), np.sort(expected))
 
 
-@pytest.mark.parametrize("measure", ["dcg@10", "ndcg@10", "ap"])
+@pytest.mark.parametrize("measure", ["dcg@10", "ap"])
 def test_the_order_of_runs_does_not_matter(data, measure):
     people, machine, runs = data
     sample = with_labels(draw_sample(machine, runs, measure, n_total=60, random_state=0), people)
@@ -333,16 +322,16 @@ def test_a_run_from_elsewhere(data, sample):
     people, machine, runs = data
     away = runs["run0"].assign(docno="z" + runs["run0"]["docno"])
     with pytest.raises(
-        InputError, match=r"none of the 480 documents .* holds 'zd\d+', .* pool 'd\d+'"
+        InputError, match=r"none of the 240 documents .* holds 'zd\d+', .* pool 'd\d+'"
     ):
         estimate(sample, runs | {"away": away}, "dcg@10", machine_qrels=machine)
-    with pytest.raises(InputError, match="none of the 480 documents"):
+    with pytest.raises(InputError, match="none of the 240 documents"):
         draw_sample(machine, {"away": away}, "dcg@10", n_total=20)
     # Every second document of each list is outside.
     half = runs["run0"].sort_values(["qid", "score"], ascending=[True, False])
     docnos = np.where(np.arange(len(half)) % 2, "z" + half["docno"], half["docno"])
     half = half.assign(docno=docnos)
-    for name, n_outside, n_shown in [("dcg@7", 36, 84), ("rbp", 60, 120)]:
+    for name, n_outside, n_shown in [("dcg@7", 18, 42), ("rbp", 30, 60)]:
         text = rf"{n_outside} of {n_shown} of 'half'\): they count as gain 0"
         with pytest.warns(DataWarning, match=text):
             drawn = draw_sample(machine, {"run1": runs["run1"], "half": half}, name, n_total=40)
@@ -366,16 +355,9 @@ def test_a_run_from_elsewhere(data, sample):
 
 def test_one_judged_document_in_a_query_is_enough(data):
     people, machine, runs = data
-    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20, random_state=0), people)
+    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=12, random_state=0), people)
     assert (drawn["qid"].value_counts() == 1).any()
     assert estimate(drawn, runs, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
-
-
-def test_grades_that_the_machine_never_gives(data, sample, estimates):
-    _, machine, runs = data
-    flat = machine.assign(label=(machine["label"] > 0) * 1)
-    found = estimate(sample, runs, "dcg@10", machine_qrels=flat).to_frame()
-    assert (found["standard_error"] > 0).all()
 
 
 def test_bad_input(data, sample):

@@ -127,7 +127,7 @@ def as_kind(kind, texts):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["texts", "vectors", "dense"])
 def test_the_order_of_rows_does_not_change_what_is_chosen(kind):
-    for seed in range(20 if kind == "texts" else 4):
+    for seed in range(6 if kind == "texts" else 2):
         rng = np.random.default_rng(seed)
         texts = ordinary_texts(seed)
         prior = rng.integers(1, 3, len(texts)).astype(float) if seed % 2 else None
@@ -140,15 +140,6 @@ def test_the_order_of_rows_does_not_change_what_is_chosen(kind):
         mixed.fit(X, groups=np.zeros(len(rows)), prior=None if prior is None else prior[rows])
         np.testing.assert_array_equal(mixed.ranking_, whole.ranking_[rows])
         assert mixed.threshold_ == pytest.approx(whole.threshold_, rel=1e-12)
-
-
-def test_names_and_order_of_queries_do_not_change_what_is_chosen():
-    texts = np.array(ordinary_texts(0, 60))
-    groups = np.arange(60) % 3
-    selector = MaxRepSelector().fit(texts, groups=groups)
-    for names in (["c", "a", "b"], [9, 10, 8]):
-        other = MaxRepSelector().fit(texts, groups=np.array(names)[groups])
-        np.testing.assert_array_equal(other.ranking_, selector.ranking_)
 
 
 def test_random_state_decides_between_equals_alone():

@@ -14,7 +14,6 @@ from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.metrics import evaluate_runs
 
 PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
-METHODS = [*PSEUDO, "aslam", "spoerri"]
 
 
 def overlap_by_loops(lists, depth):
@@ -245,15 +244,13 @@ def test_bad_parameters(params, message):
         rank_systems(runs, **params)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_bad_runs(method):
+def test_bad_runs():
     with pytest.raises(ValueError, match="at least 2, got 1 run"):
-        rank_systems(runs_of(one="ab"), method)
+        rank_systems(runs_of(one="ab"))
     with pytest.raises(ValueError, match="no query in common"):
-        rank_systems(runs_of(**{name: {name: "ab"} for name in "abcde"}), method)
+        rank_systems(runs_of(**{name: {name: "ab"} for name in "abcde"}))
     with pytest.raises(ValueError, match="'b' holds document 'a' twice in query '1'"):
-        rank_systems(runs_of(a="ab", b="aa", c="a", d="a", e="a"), method)
+        rank_systems(runs_of(a="ab", b="aa", c="a", d="a", e="a"))
 
 
 def test_queries_outside_the_pool_of_the_biased_half_do_not_count():

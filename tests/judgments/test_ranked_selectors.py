@@ -418,7 +418,7 @@ def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
 @pytest.mark.slow
 def test_order_of_successive_draws():
     # The first of the ranking is a single draw by the prior.
-    n_queries = 1000
+    n_queries = 400
     groups, weights = np.repeat(np.arange(n_queries), 4), np.array([0.5, 0.3, 0.2, 0.0])
     selector = StatAPSelector(random_state=0)
     selector.fit(groups, groups=groups, prior=np.tile(weights, n_queries))

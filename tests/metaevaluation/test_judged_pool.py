@@ -26,12 +26,12 @@ def test_documents_of_numbers():
         documents=table,
         selections=["maxrep", "random"],
         mitigations="completed",
-        shares=[0.1, 0.5],
-        n_samples=2,
+        shares=0.5,
+        n_samples=1,
     )
     assert np.nanmean(found.tau[1, 0, -1]) > 0.8
     with pytest.warns(DataWarning, match="documents lacks 56 of 112 judged documents,"):
-        curve(documents=table[:14], selections="random", mitigations="completed", n_samples=1)
+        curve(documents=table[:14], selections="pooling", mitigations="completed", shares=0.1)
 
 
 def test_one_run_and_foreign_ids():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from judged_topics import QRELS, RUNS, curve
+from pickled_threads import pickled_threads
 from skfilterrank.judgments import (
     RandomSelector,
 )
@@ -14,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 def test_the_same_for_any_number_of_processes_and_by_seed():
     options = {"selections": ["random", "mtf"], "shares": [0.1, 0.4], "n_samples": 3}
-    first, second = curve(**options), curve(**options, n_jobs=2)
+    with pickled_threads():
+        first, second = curve(**options), curve(**options, n_jobs=2)
     assert np.array_equal(first.means, second.means, equal_nan=True)
     other = curve(**options, random_state=1)
     assert not np.array_equal(first.means[0], other.means[0])
@@ -46,7 +48,8 @@ def test_order_of_rows_runs_and_topics_does_not_matter():
 def test_processes_give_the_same():
     options = {"selections": "random", "missing": "empty", "shares": 0.3, "random_state": 0}
     found = leave_teams_out(QRELS, RUNS, **options)
-    again = leave_teams_out(QRELS, RUNS, **options, n_jobs=2)
+    with pickled_threads():
+        again = leave_teams_out(QRELS, RUNS, **options, n_jobs=2)
     assert np.array_equal(found.bias, again.bias)
     assert found.teams == found.systems
     assert np.isfinite(found.bias).all()

@@ -51,19 +51,6 @@ def test_searchers_by_enumeration(measure, positions):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("measure", "exposure"),
-    [("ap", "ap"), ("ndcg", "ndcg"), ("rbp", "rbp"), ("rr", "ap"), ("tse", "ap")],
-)
-@times(1 / 2)
-@given(position_lists)
-def test_theorem_a1(measure, exposure, positions):
-    # The worst case over all searchers is total search efficiency.
-    efficiency = recall_level_metric(positions, f"tse(exposure={exposure})")
-    assert worst_case_searcher(positions, all_of(measure)) == pytest.approx(efficiency, rel=1e-12)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("exposure", [lambda p: 1 / p**2, lambda p: np.cos(p) + 2, np.cos])
 @given(position_lists)
 def test_providers_by_enumeration(exposure, positions):
@@ -81,10 +68,11 @@ def test_a_searcher_of_a_callable_metric_may_want_several_items():
     )
 
 
-@pytest.mark.slow
-def test_many_rankings_and_many_items():
+def test_many_rankings_and_many_items(monkeypatch):
+    # The six sets of one item have six cells, so that three of the seven rankings go at a time.
+    monkeypatch.setattr("skfilterrank.metaevaluation._recall_levels._MOST_CELLS", 20)
     rng = np.random.default_rng(0)
-    positions = np.array([rng.choice(100, size=12, replace=False) + 1 for _ in range(600)])
+    positions = np.array([rng.choice(100, size=6, replace=False) + 1 for _ in range(7)])
     np.testing.assert_allclose(
         worst_case_searcher(positions, all_of("ap")), 1 / positions.max(axis=1)
     )
@@ -111,7 +99,7 @@ def worst_of_random_orders(positions, measure):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMED)
-@pytest.mark.parametrize("positions", [[1], [1, 2], [1, 2, 3, 4], [2, 3, 9, 40]])
+@pytest.mark.parametrize("positions", [[1], [1, 2, 3, 4], [2, 3, 9, 40]])
 def test_random_orders_by_enumeration(measure, positions):
     random = worst_of_random_orders(positions, measure)
     for each in (measure, all_of(measure)):

@@ -9,7 +9,6 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     MTCSelector,
     PoolingSelector,
-    PriorSelector,
     StatAPSelector,
     rank_table,
 )
@@ -48,8 +47,6 @@ def fitted(name, seed=None):
     prior = StatAPSelector().fit(RANKS).prior_
     if name == "pooling":
         return PoolingSelector().fit(RANKS)
-    if name == "prior":
-        return PriorSelector().fit(RANKS, groups=TOPICS, prior=prior)
     if name == "maxrep":
         texts = [TEXTS[docno] for docno in QRELS["docno"]]
         return MaxRepSelector().fit(texts, groups=TOPICS, prior=prior)
