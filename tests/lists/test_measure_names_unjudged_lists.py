@@ -47,8 +47,9 @@ def said(function):
         "harmful_compatibility@3",
     ],
 )
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_one_warning_names_the_runs_and_their_shares(measure, n_jobs):
+def test_one_warning_names_the_runs_and_their_shares(measure):
+    # In other processes, warnings are collected and given here.
+    n_jobs = 2 if measure == "ndcg_f@3" else None
     calls = [
         lambda: evaluate_runs(qrels=QRELS, runs=RUNS, measures=["ap", measure], n_jobs=n_jobs),
         lambda: score_systems(qrels=QRELS, runs=RUNS, measures=[measure], n_jobs=n_jobs),

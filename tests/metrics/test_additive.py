@@ -136,7 +136,7 @@ def test_more_labels_change_weights_only_as_is_declared(name):
     def form_of(labels):
         return parsed.as_sum(RowFacts(parsed, labels, GroupIndex.from_groups([1] * len(labels))))
 
-    for _ in range(40):
+    for _ in range(8):
         labels = draws.choice(allowed_gains(name), draws.integers(2, 9))
         form = form_of(labels)
         if form.finish is not None or form.by_shown or not form.weights.any():

@@ -38,29 +38,6 @@ def one_query(labels, scores, **params):
     return ul_normalized_score(labels, scores, groups=["q"] * len(labels), **params)
 
 
-class TestDcgByHand:
-    """Labels 2, 1, 0 in the order 1, 2, 0 to place 2."""
-
-    y_true, y_score = [2, 1, 0], [2, 3, 1]
-    achieved = 1 + 2 / log2(3)
-    ideal = 2 + 1 / log2(3)
-    random = 1 * (1 + 1 / log2(3))
-
-    def test_v1(self):
-        expected = self.achieved / self.ideal * self.achieved / (self.achieved + self.random)
-        assert one_query(self.y_true, self.y_score, k=2, variant="v1") == pytest.approx(expected)
-
-    def test_v2(self):
-        expected = (self.achieved - self.random) / (self.ideal - self.random)
-        assert one_query(self.y_true, self.y_score, k=2, variant="v2") == pytest.approx(expected)
-
-    def test_v2_below_random(self):
-        # 0 before 1.
-        achieved = 0 + 1 / log2(3)
-        expected = (achieved - self.random) / self.random
-        assert one_query(self.y_true, [1, 2, 3], k=2) == pytest.approx(expected)
-
-
 class TestSumPrecisionByHand:
     """Labels 1, 0, 1, 0, 0 in this order to place 3: precision 1 at place 1 and 2/3 at place 3."""
 

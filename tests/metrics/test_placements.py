@@ -148,7 +148,7 @@ def steps(n, m):
     """Pairs of placements that are neighbours in the order, the better ones first."""
     rng = np.random.default_rng(m)
     pairs = []
-    while len(pairs) < 80:
+    while len(pairs) < 30:
         size = min(n, m + int(np.exp(rng.uniform(0, np.log(n - m + 1)))))
         p = np.sort(rng.choice(size, m, replace=False)) + 1
         if rng.random() < 0.5:

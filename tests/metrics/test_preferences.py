@@ -237,19 +237,19 @@ def test_how_many_are_sorted_at_once_does_not_matter(kind, monkeypatch):
 def test_long_lists(kind):
     """Thousands of relevant documents that differ in a single one, and queries of all sizes."""
     rng = np.random.default_rng(0)
-    sizes = [40_000, 1, 7, 300, 2000, 3, 70]
+    sizes = [12_000, 1, 7, 300, 2000, 3, 70]
     groups = np.repeat(np.arange(len(sizes)), sizes)
     y_true = rng.random(len(groups)) < 0.26
     # Few in the query of 2000 rows, so that positions differ in more than their last byte.
     y_true &= (groups != 4) | (rng.random(len(groups)) < 0.02)
-    assert y_true[groups == 0].sum() > 10_000
+    assert y_true[groups == 0].sum() > 3000
     base = rng.permutation(len(groups)).astype(float)
     # One relevant document of the long query changes places with one that is not.
     other = base.copy()
     ones, zeros = (np.flatnonzero((groups == 0) & (y_true == value)) for value in (1, 0))
     other[[ones[7], zeros[9]]] = other[[zeros[9], ones[7]]]
     systems = {"base": base, "other": other, "again": base}
-    systems |= {f"random {i}": rng.random(len(groups)) for i in range(5)}
+    systems |= {f"random {i}": rng.random(len(groups)) for i in range(2)}
     result = preference_matrix(y_true, systems, groups=groups, kind=kind)
     each = [by_query(relevant_positions(y_true, y, groups=groups)) for y in systems.values()]
     found = preferences(result)

@@ -50,31 +50,7 @@ def bound_of_one(labels, name, **params):
     return value, error
 
 
-class TestDcg:
-    def test_by_hand(self):
-        # Three documents, mean gain 1, or with 2^label - 1: (3 + 1 + 0) / 3.
-        places = 1 + 1 / log2(3) + 1 / log2(4)
-        assert one_query(expected_dcg, [2, 1, 0]) == pytest.approx(places)
-        assert one_query(expected_dcg, [2, 1, 0], k=2) == pytest.approx(1 + 1 / log2(3))
-        assert one_query(expected_dcg, [2, 1, 0], gains="exp2") == pytest.approx(4 / 3 * places)
-
-    def test_unjudged_documents_are_not_ranked(self):
-        assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=1) == 1
-        assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=3) == 1 + 1 / log2(3)
-        assert one_query(expected_dcg, [np.nan, np.nan]) == 0
-        assert one_query(expected_dcg, np.nan_to_num([2, np.nan, 0, np.nan]), k=1) == 0.5
-
-
 class TestSumPrecision:
-    def test_by_hand(self):
-        # Orders of one relevant among three: it stands first, second or third.
-        value = one_query(expected_sum_precision, [0, 1, 0])
-        assert value == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
-        # Two relevant: 110, 101, 011.
-        value = one_query(expected_sum_precision, [1, 1, 0])
-        assert value == pytest.approx(((1 + 1) + (1 + 2 / 3) + (1 / 2 + 2 / 3)) / 3)
-        assert one_query(expected_sum_precision, [1, 1, 0], k=1) == pytest.approx(2 / 3)
-
     @given(st.integers(1, 30), st.integers(0, 30), st.integers(1, 40))
     def test_the_formula_in_the_notes(self, n, n_relevant, k):
         n_relevant = min(n, n_relevant)
@@ -184,7 +160,7 @@ class TestSimulation:
     @pytest.mark.parametrize("name", [n for n in sorted(MEASURES) if n not in NONNEGATIVE])
     def test_simulation_is_near_the_enumeration(self, name):
         pool, k = [2.0, 1.0, 1.0, 0.0, 0.0, -1.0], 3 if MEASURES[name].takes_k else None
-        value, error = bound_of_one(pool, name, k=k, method="simulation", n_samples=4000)
+        value, error = bound_of_one(pool, name, k=k, method="simulation", n_samples=800)
         expected = enumerated(name, pool, k)
         assert abs(value - expected) <= 4 * error + 1e-12
 

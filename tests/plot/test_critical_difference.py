@@ -70,7 +70,7 @@ def test_the_best_is_on_the_right(greater_is_better):
     )
     assert display.systems == ORDER
     assert display.groups == [("b", "e"), ("e", "c"), ("c", "d"), ("d", "a")]
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     pixels = display.ax_.transData.transform(display.points_.get_xydata())[:, 0]
     assert (np.diff(pixels) < 0).all()
     assert display.ax_.get_xlabel() == "mean ap (better to the right)"
@@ -183,7 +183,7 @@ def test_runs_by_their_definition(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_systems", [4, 143])
+@pytest.mark.parametrize("n_systems", [4, 30])
 def test_names_are_readable_and_inside(n_systems):
     values = np.random.RandomState(1).normal(size=(n_systems, 20)) * 0.1
     values += np.linspace(1, 0, n_systems)[:, None]
@@ -194,7 +194,7 @@ def test_names_are_readable_and_inside(n_systems):
         SystemScores(values, systems=names, measure="ap")
     )
     figure = display.figure_
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in (*display.names_, display.note_)]
     for number, box in enumerate(boxes):
         assert box.width == 0 or (box.x0 >= 0 and box.x1 <= figure.bbox.x1)
@@ -215,7 +215,7 @@ def test_degenerate_values():
     assert constant.groups == []
     assert constant.bars_ == []
     for display in (tied, zero, constant):
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
 
 
 def test_errors():

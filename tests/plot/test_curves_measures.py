@@ -82,7 +82,7 @@ def test_degenerate_values_are_drawn(kind):
     for display in (tied, constant):
         (line,) = display.lines_.values()
         assert np.isfinite(line.get_ydata()).all()
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_many_long_names_do_not_cover_the_curves(kind):
     curve = compute(SCORES["ap"], **params)
     names = [f"ndcg_f(gains=exp2, unjudged=skip, undefined=0)@{k}" for k in range(9)]
     display = MeasureCurvesDisplay(dict.fromkeys(names, curve)).plot()
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     box = display.ax_.get_legend().get_window_extent()
     assert not box.overlaps(display.ax_.bbox)
     assert box.x1 <= display.figure_.bbox.x1
@@ -104,7 +104,7 @@ def test_many_long_names_do_not_cover_the_curves(kind):
 def test_numbers_of_queries_are_whole():
     curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_resamples=5, random_state=0)
     display = curve.plot()
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert all(tick == int(tick) for tick in display.ax_.get_xticks())
 
 
