@@ -59,9 +59,9 @@ count.
 
 ## What a measure gets
 
-Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays with one entry per
-(query, document) row. It returns the mean over queries, and its method `per_query` one value per
-query, in the order of the sorted query ids.
+Every measure is a function `(y_true, y_score, *, groups, ...)`, such as `ndcg_f_score`, of three
+arrays with one entry per (query, document) row. It returns the mean over queries, and its method
+`per_query` one value per query, in the order of the sorted query ids.
 
 Measures need the queries. scikit-learn's `average_precision_score` ranks the documents of all
 queries against each other, but scores of rankers mean something within a query only:

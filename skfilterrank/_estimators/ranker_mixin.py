@@ -67,6 +67,10 @@ class RankerMixin:
     hiding single documents: all rankers that hide nothing have the same score. A ranker that was
     fitted with query ids raises instead.
 
+    **For others.** A ranker that others use should refuse `groups` of another length than the rows,
+    columns of other names or numbers than in `fit`, and rows that are all unjudged. scikit-learn's
+    ``check_consistent_length`` and ``validate_data`` check the first two.
+
     Examples
     --------
     >>> import numpy as np
