@@ -1,5 +1,6 @@
 """Certificates of thresholds, for tests that look at many."""
 
+import io
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import false_reject_rate, forbidden_at_k, register_measure
-from skfilterrank.thresholds import UNSEEN, CertifiedThreshold
+from skfilterrank.thresholds import UNSEEN, CertifiedThreshold, load_threshold
 
 NO = -np.inf
 SEEN = UNSEEN._replace(value=False, sentence="")
@@ -22,6 +23,13 @@ def certified(y_true, y_score, risks, *, groups=None, **params):
     """The certificate of the best threshold at which risks are kept."""
     threshold = CertifiedThreshold(risks, **params)
     return threshold.fit(y_score, y_true, groups=groups).certificate_
+
+
+def copy_of(model):
+    """The threshold as its file keeps it."""
+    file = io.StringIO()
+    model.save(file)
+    return load_threshold(io.StringIO(file.getvalue()))
 
 
 def only(certificate):

@@ -1,6 +1,5 @@
 """Certificates of thresholds."""
 
-import io
 import pickle
 from dataclasses import FrozenInstanceError
 
@@ -9,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import beta, binom, binomtest
 
-from certificates import certified, own_loss, promise_at, risks_at
+from certificates import certified, copy_of, own_loss, promise_at
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
@@ -30,13 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibrat
 
 
 def test_a_certificate_cannot_be_changed():
-    found = certified(
-        np.ones(60),
-        np.arange(60),
-        {"any_forbidden": 0.05},
-        groups=np.arange(60),
-        confidence_level=0.9,
-    )
+    found = certified(np.ones(60), np.arange(60), {"any_forbidden": 0.1}, groups=np.arange(60))
     with pytest.raises(FrozenInstanceError):
         found.threshold = 0.5
     with pytest.raises(FrozenInstanceError):
@@ -135,20 +128,10 @@ def data():
 
 class TestFixedThreshold:
     def test_binomial_bounds_are_those_of_scipy(self, data):
-        found = risk_certificate(
-            data.y,
-            data.bayes_scores,
-            0.3,
-            groups=data.groups,
-            risks={"any_forbidden@3": 0.05},
-            confidence_level=0.9,
-        )
-        losses = any_forbidden_at_k.per_query(
-            data.y,
-            np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO),
-            groups=data.groups,
-            k=3,
-        )
+        given = {"risks": {"any_forbidden@3": 0.05}, "confidence_level": 0.9}
+        found = risk_certificate(data.y, data.bayes_scores, 0.3, groups=data.groups, **given)
+        shown = np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO)
+        losses = any_forbidden_at_k.per_query(data.y, shown, groups=data.groups, k=3)
         interval = binomtest(int(losses.sum()), len(losses)).proportion_ci(0.8)
         risk = found.risks["any_forbidden@3"]
         assert risk.observed == losses.mean()
@@ -159,14 +142,8 @@ class TestFixedThreshold:
         [(5.0, "kept", "is at most 0.1"), (NO, "broken", "is above 0.1"), (0.22, "open", "may be")],
     )
     def test_verdicts(self, data, threshold, verdict, words):
-        found = risk_certificate(
-            data.y,
-            data.bayes_scores,
-            threshold,
-            groups=data.groups,
-            risks={"any_forbidden@3": 0.1},
-            confidence_level=0.9,
-        )
+        given = {"risks": {"any_forbidden@3": 0.1}, "confidence_level": 0.9}
+        found = risk_certificate(data.y, data.bayes_scores, threshold, groups=data.groups, **given)
         assert found.risks["any_forbidden@3"].verdict == verdict
         assert words in str(found)
         assert not found.is_chosen
@@ -179,39 +156,18 @@ class TestFixedThreshold:
         assert one.to_frame().equals(two.to_frame())
 
     @pytest.mark.parametrize("threshold", [None, "0.3", np.nan, True])
-    def test_bad_threshold(self, data, threshold):
+    def test_bad_threshold(self, threshold):
         with pytest.raises(ValueError, match="threshold must be a number"):
-            risk_certificate(
-                data.y,
-                data.bayes_scores,
-                threshold,
-                groups=data.groups,
-                risks={"any_forbidden": 0.05},
-                confidence_level=0.9,
-            )
+            risk_certificate([1], [1], threshold, groups=[0], risks={"any_forbidden": 0.05})
 
     def test_no_query_counts(self):
         with pytest.raises(ValueError, match="no query counts for the risk 'false_reject_rate'"):
-            risk_certificate(
-                [-1, -1],
-                [1, 2],
-                0,
-                groups=[1, 2],
-                risks={"false_reject_rate": 0.05},
-                confidence_level=0.9,
-            )
+            risk_certificate([-1, -1], [1, 2], 0, groups=[1, 2], risks={"false_reject_rate": 0.05})
 
 
 @pytest.fixture(scope="module")
 def judged():
     return make_rank_and_filter(400, documents_per_query=8, random_state=0)
-
-
-def copy_of(model):
-    """The threshold as its file keeps it."""
-    file = io.StringIO()
-    model.save(file)
-    return load_threshold(io.StringIO(file.getvalue()))
 
 
 class TestLabelsOfMachines:
@@ -293,20 +249,11 @@ class TestOwnLosses:
 def test_a_rate_that_cannot_fail_is_warned_of(data):
     # Somebody forgot gains: no label is below 0.
     grades = data.y + 1
-    params = {
-        "groups": data.groups,
-        "risks": risks_at("any_forbidden", 0.1, 3),
-        "measure": "ndcg_f@3",
-    }
+    params = {"groups": data.groups, "risks": {"any_forbidden@3": 0.1}, "measure": "ndcg_f@3"}
     with pytest.warns(FitWarning, match="'any_forbidden@3' is 0 on all .* map them by gains="):
-        certified(grades, data.bayes_scores, confidence_level=0.9, **params)
-    one = certified(
-        grades, data.bayes_scores, gains=lambda label: label - 1.0, confidence_level=0.9, **params
-    )
-    assert (
-        one.threshold
-        == certified(data.y, data.bayes_scores, confidence_level=0.9, **params).threshold
-    )
+        certified(grades, data.bayes_scores, **params)
+    one = certified(grades, data.bayes_scores, gains=lambda label: label - 1.0, **params)
+    assert one.threshold == certified(data.y, data.bayes_scores, **params).threshold
 
 
 class TestSeveral:

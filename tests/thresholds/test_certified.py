@@ -221,18 +221,6 @@ def test_by_hand():
     )
 
 
-def test_the_limit_itself_is_not_certified():
-    # At 0.5 every query but one shows a second good document, and that one a bad one.
-    n = 45
-    y_true, groups = np.ones(2 * n), np.repeat(np.arange(n), 2)
-    y_true[1] = -1
-    found = promise_at(
-        y_true, np.tile([0.9, 0.5], n), {"any_forbidden": 0.05}, groups=groups, confidence_level=0.9
-    )
-    assert (found.limit, found.threshold) == (0.5, (0.5 + 0.9) / 2)
-    assert found.observed == 0
-
-
 def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
     # Half of the good documents may be filtered, all may not: the limit is the highest score.
     n = 60
@@ -247,14 +235,6 @@ def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
             labels, scores, confidence_level=0.9, **params | {"groups": np.arange(n + 1)}
         )
     assert (found.limit, found.threshold) == (0.0, NO)
-
-
-@pytest.mark.parametrize("label", [1, -1])
-def test_where_all_pass_there_is_no_limit(label):
-    # One forbidden document of 60, in a query that nobody sees as a failure at level 0.2.
-    y_true = np.where(np.arange(60) == 30, label, 1)
-    given = {"groups": np.arange(60), "confidence_level": 0.9}
-    assert promise_at(y_true, np.arange(60.0), {"any_forbidden": 0.2}, **given).limit == NO
 
 
 def test_undefined_values_are_never_the_best():

@@ -305,37 +305,6 @@ def test_by_the_letter(k, n_queries):
     )
 
 
-def test_filtered_rows_are_never_kept():
-    index = GroupIndex.from_groups([0, 0, 0, 1, 1])
-    scores = np.array([2.0, 1, -INF, -INF, -INF])
-    thresholds = best_prefix(np.ones(5), scores, index, 3)
-    np.testing.assert_array_equal(thresholds, [1, 1, 1, INF, INF])
-
-
-@pytest.mark.slow
-def test_true_worth_reaches_the_best_filter_of_each_list():
-    rng = np.random.default_rng(1)
-    groups = np.repeat(np.arange(12), 5)
-    gains = rng.choice([-1.0, 1, 2], size=60)
-    scores = rng.normal(size=60)
-    index = GroupIndex.from_groups(groups)
-    thresholds = best_prefix(normalised_gains(gains, index, 3), scores, index, 3)
-    kept = np.where(scores >= thresholds, scores, -INF)
-    for query in range(12):
-        rows = groups == query
-        best = max(
-            ndcg_f_score(
-                gains[rows],
-                np.where(scores[rows] >= t, scores[rows], -INF),
-                groups=groups[rows],
-                k=3,
-            )
-            for t in [*scores[rows], INF]
-        )
-        value = ndcg_f_score(gains[rows], kept[rows], groups=groups[rows], k=3)
-        assert value == pytest.approx(best)
-
-
 def test_normalised_gains_by_hand():
     index = GroupIndex.from_groups(list("aabbc"))
     gains = np.array([2.0, -1, 0, 0, np.nan])

@@ -1,8 +1,6 @@
 """Risks with their levels, bounds of a mean loss, and the queries that they need."""
 
-import io
 import math
-import re
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,7 @@ from scipy.stats import binom, binomtest
 from sklearn.base import clone
 
 from all_thresholds import PLAIN, THRESHOLDS
-from certificates import certified
+from certificates import certified, copy_of
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
@@ -177,13 +175,10 @@ class TestNoMoreIsShownThanCovered:
             ({"risks": {"any_forbidden@2": 0.3, "forbidden@4": 0.3}}, 2),
             ({"risks": {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}}, 5),
             ({"risks": {"false_reject_rate": 0.5}}, None),
-            ({"risks": {"empty_list_rate": 0.3}}, None),
-            ({"risks": {"any_forbidden": 0.3}}, None),
             # The measure's cut-off says which threshold is best, and hides nothing.
             ({"risks": {"any_forbidden": 0.3}, "measure": "ndcg_f@4"}, None),
         ],
-        # Addresses of functions differ between processes.
-        ids=lambda each: re.sub(r" at 0x\w+", "", str(each)),
+        ids=str,
     )
     def test_the_smallest_cutoff_counts(self, model, data, parameters, most):
         other = clone(model).set_params(**parameters)
@@ -217,15 +212,6 @@ class TestNoMoreIsShownThanCovered:
         assert "covers lists that show at most 3 documents" in str(fewer)
 
 
-def copy_of(model):
-    """The threshold as its file keeps it, where its risks have names."""
-    if any(map(callable, model.risks)):
-        return model
-    file = io.StringIO()
-    model.save(file)
-    return load_threshold(io.StringIO(file.getvalue()))
-
-
 def test_lists_of_other_sizes_end_a_promise():
     tens = make_rank_and_filter(100, documents_per_query=10, random_state=0)
     model = CertifiedThreshold({"any_forbidden": 0.4}, confidence_level=0.9)
@@ -241,7 +227,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibrat
 
 class TestBinomialBound:
     @pytest.mark.slow
-    @pytest.mark.parametrize("n", [1, 45, 200])
+    @pytest.mark.parametrize("n", [1, 45])
     @pytest.mark.parametrize("level", [0.02, 0.3, 0.9])
     @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
     def test_is_the_exact_test_of_scipy(self, n, level, confidence):

@@ -9,16 +9,12 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds._cuts import Caps, Keys
+from skfilterrank.thresholds._cuts import Caps
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risks import read_risks
 from skfilterrank.thresholds._two_scores import RULES, RisingCurve, Worth, fit_worths, leads
 
 MEASURES = ("ndcg_f@3", "any_forbidden@3", "forbidden@5", "ap", "false_reject_rate", "ndcg_f")
-
-
-def discounts(n):
-    return 1 / np.log2(np.arange(2, n + 2))
 
 
 def judged_rows(seed=0, n_queries=30):
@@ -97,42 +93,6 @@ def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
         expected = evaluate(y, shown, risk, groups=g).per_query.to_numpy()
         at = steps.at(level)
         np.testing.assert_allclose(at, expected.ravel()[steps.counted], rtol=0, atol=1e-12)
-
-
-def frontier(rule, worth, harm, k=5):
-    """Expected gain and expected harm of the shown, by known probabilities, along a path."""
-    n_queries, n = worth.shape
-    index = RankedLists(
-        np.zeros(n_queries * n), worth.ravel(), groups=np.repeat(np.arange(n_queries), n)
-    ).index
-    keys = -harm if rule == "harm" else worth / harm
-    levels = np.quantile(keys, np.linspace(0, 1, 100))
-    points = []
-    for level in levels:
-        found = Keys(keys.ravel(), worth.ravel())
-        shown = RULES[rule]().shown(found, level, index, Caps(None, k)).reshape(worth.shape)
-        order = np.argsort(-shown, axis=1, kind="stable")[:, :k]
-        there = np.take_along_axis(shown, order, axis=1) > -np.inf
-        gain = (np.take_along_axis(worth, order, axis=1) * discounts(k) * there).sum(axis=1).mean()
-        cost = (np.take_along_axis(harm, order, axis=1) * there).sum(axis=1).mean()
-        points.append((gain, cost))
-    return np.array(points)
-
-
-@pytest.fixture(scope="module")
-def known():
-    rng = np.random.default_rng(0)
-    z, w = rng.normal(size=(2, 40, 12))
-    return 1 / (1 + np.exp(1.6 - 1.6 * z)), 1 / (1 + np.exp(3 - 1.8 * w))
-
-
-def test_ratio_gains_more_than_harm(known):
-    gains = {}
-    for rule in ("ratio", "harm"):
-        points = frontier(rule, *known)
-        order = np.argsort(points[:, 1], kind="stable")
-        gains[rule] = np.interp([0.05, 0.1, 0.2, 0.4], points[order, 1], points[order, 0])
-    assert (gains["ratio"] > 1.005 * gains["harm"]).all()
 
 
 def test_curves_rise_everywhere_and_stay_above_0():
