@@ -25,6 +25,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_letor
 from skfilterrank.ranking import make_text_features
 from skfilterrank.ranking._fit_with_groups import fit_with_groups
+from skfilterrank.ranking._held_out_sets import EvalSet
 from skfilterrank.ranking._training_rows import TargetEncoder
 
 N_FOLDS = 5
@@ -80,7 +81,7 @@ class EarlyStoppedRanker(BaseEstimator):
             X[train],
             y[train],
             groups[train],
-            held_out=[(X[stop], y[stop], groups[stop], {})],
+            held_out=[EvalSet(X[stop], y[stop], groups[stop], y[stop])],
             fit_params=callbacks,
         )
         return self
