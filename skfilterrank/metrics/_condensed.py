@@ -1,5 +1,7 @@
 """Measures for incomplete judgments: bpref, AP of condensed lists, share of judged documents."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from skfilterrank._base.checks import one_of
@@ -8,7 +10,7 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import Measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
-from skfilterrank.metrics._average_precision import deciding_of_ap
+from skfilterrank.metrics._average_precision import deciding_of_ap, sum_precision_sum
 from skfilterrank.metrics._unjudged_bounds import at_ends
 
 
@@ -65,10 +67,7 @@ def _mean_above(ties: Ties, nonrelevant, most):
 
 def induced_ap_sum(facts: Facts) -> Additive:
     """Return induced AP as a sum over relevant documents, valid for completely judged lists."""
-    worth = facts.in_top(lambda place, level, query: level / place)
-    return Additive(
-        facts.over(facts.m), worth, uses_levels=True, worth_of="level", scale="weighted"
-    )
+    return replace(sum_precision_sum(facts), weights=facts.over(facts.m), scale="weighted")
 
 
 def _mean_sum_precision(ties: Ties, is_judged, relevant, k):

@@ -19,7 +19,12 @@ from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
-from skfilterrank._lists.measure import MEASURES, warn_of_forbidden, warn_of_unjudged
+from skfilterrank._lists.measure import (
+    MEASURES,
+    ParsedMeasure,
+    warn_of_forbidden,
+    warn_of_unjudged,
+)
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.scoring import (
@@ -197,15 +202,15 @@ def _intervals(per_draw, confidence_level):
     """Return the table of `Evaluation.intervals` for one run."""
     measures = per_draw.columns
     values = per_draw.to_numpy().reshape(per_draw.index.unique("draw").size, -1, len(measures))
-    known = [parse_measure(text).measure for text in measures]
-    how = [each.over_queries for each in known]
-    means = [[number_over_queries(*each) for each in zip(some.T, how)] for some in values]
+    wanted = [parse_measure(text) for text in measures]
+    known = [each.measure for each in wanted]
+    means = [means_of(wanted, some) for some in values]
     n_queries = np.count_nonzero(~np.isnan(values), axis=1).mean(axis=0)
     with warnings.catch_warnings():
         # A set may have one defined query, or none: their deviation is NaN.
         warnings.simplefilter("ignore", RuntimeWarning)
         deviations = np.nanstd(values, axis=1, ddof=1)
-    is_mean = np.array([each == "mean" for each in how])
+    is_mean = np.array([each.over_queries == "mean" for each in known])
     found = drawn_means(np.array(means), np.where(is_mean, deviations, np.nan), n_queries)
     least, most = np.transpose([each.range_for() for each in known])
     columns = {"value": found.mean}
@@ -398,11 +403,7 @@ default=None
     warn_of_unjudged(wanted.values(), n_unjudged, index.n_queries, undefined)
     # Copy the cached index, so that naming the index of one table does not change another table.
     names = _columns(tuple(wanted)).copy()
-    weights = given_weights(query_weight, index)
-    means = [
-        number_over_queries(column, entry.over_queries, weights)
-        for (entry, *_), column in zip(wanted.values(), values.T, strict=True)
-    ]
+    means = means_of(wanted.values(), values, given_weights(query_weight, index))
     return Evaluation(
         pd.DataFrame(values, index=index.labels.copy(), columns=names),
         # pandas resets the registers of warnings where a dtype is passed: users heard them twice.
@@ -446,6 +447,14 @@ def values_of_queries(
             for text, kernel in kernels.items():
                 values[block.queries, column[text]] = kernel(block)
     return with_undefined(values, undefined), lists.index, lists.count_unjudged_queries()
+
+
+def means_of(measures: Iterable[ParsedMeasure], values, weights=None) -> list[float]:
+    """Return one number of each measure for all queries, from a column of values each."""
+    return [
+        number_over_queries(column, each.measure.over_queries, weights)
+        for each, column in zip(measures, values.T, strict=True)
+    ]
 
 
 @lru_cache(maxsize=32)

@@ -262,6 +262,7 @@ def iter_evaluations(
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
     named = list(named_runs(runs, may_be_one=True).items())
+    misled, unjudged = None, params.get("unjudged", "zero")
     if qrels is not None:
         said = {name: params.pop(name) for name in OF_QRELS if name in params}
         # Parse and warn once here, instead of for each run or in other processes.
@@ -271,7 +272,8 @@ def iter_evaluations(
         qrels = QrelsIndex.of(qrels, gains=gains, measures=measures.values(), **said)
         warn_of_forbidden(measures.values(), qrels.labels, gains)
         qrels.check_sample(measures)
-    evaluations = _evaluations(named, qrels, measures, n_jobs, params)
+        misled = misled_measure(measures, qrels.labels, gains, unjudged)
+    evaluations = _evaluations(named, (qrels, measures, params, misled), n_jobs)
     doubts = {}
     is_shown = check_verbose(verbose)
     with _shown(evaluations, len(named)) if is_shown else nullcontext(evaluations) as found:
@@ -281,11 +283,8 @@ def iter_evaluations(
             doubts[evaluation.name] = evaluation.doubts
             yield evaluation
     if qrels is not None:
-        misled = misled_measure(
-            measures, qrels.labels, params.get("gains"), params.get("unjudged", "zero")
-        )
         warn_of_doubts(doubts, misled, params.get("ties", "docno"), qrels.own)
-    warn_of_undrawn(doubts, params.get("unjudged", "zero"))
+    warn_of_undrawn(doubts, unjudged)
 
 
 def _shown(evaluations, n_runs):
@@ -295,12 +294,11 @@ def _shown(evaluations, n_runs):
     return closing(tqdm(evaluations, total=n_runs, unit="run", leave=False))
 
 
-def _evaluations(named, index, measures, n_jobs, params):
+def _evaluations(named, how, n_jobs):
     """Evaluate runs in order, in several processes if requested."""
     if _is_one_process(n_jobs) or len(named) == 1:
-        measures = parse_measures(measures)
         for name, run in named:
-            yield _evaluate_named(name, run, index, measures, params, run)
+            yield _evaluate_named(name, run, run, *how)
         return
     from joblib import delayed
 
@@ -308,9 +306,7 @@ def _evaluations(named, index, measures, n_jobs, params):
         delayed(collecting_warnings(_evaluate_batch))(
             # A reused joblib process may have another working directory.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
-            index,
-            measures,
-            params,
+            *how,
         )
         for begin in range(0, len(named), _BATCH)
     )
@@ -337,23 +333,18 @@ def _is_one_process(n_jobs):
     return effective_n_jobs(n_jobs) == 1
 
 
-def _evaluate_batch(runs, index, measures, params):
+def _evaluate_batch(runs, *how):
     """Evaluate runs, each given as (name, path for messages, run that any process can read)."""
-    return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
+    return [_evaluate_named(*each, *how) for each in runs]
 
 
-def _evaluate_named(name, run, index, measures, params, path=None):
+def _evaluate_named(name, path, run, index, measures, params, misled):
     """Evaluate one run, or return its error with the file name of `path`."""
     try:
         with errors_of(name, path, run):
             aligned, values = _evaluate(index, run, measures, **params)
     except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
-    misled = None
-    if index is not None:
-        misled = misled_measure(
-            measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
-        )
     doubts = doubts_of(aligned, misled)
     queries = aligned.missing_queries, aligned.unjudged_queries
     return RunEvaluation(name, values, *queries, doubts, tag=aligned.name)

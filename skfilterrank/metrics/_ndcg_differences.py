@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -176,8 +177,12 @@ single_precision, hidden_documents, missing_queries : float
         warnings.simplefilter("ignore", DataWarning)
         evaluate(y_true, y_score, "ndcg", groups=groups)
         rows = _as_rows(y_true, y_score, groups, docnos)
-        ours = _mean(rows, k, {})
-        found = {tool: _explained(tool, *each, rows, k, ours) for tool, each in _TOOLS.items()}
+
+        @cache  # tools share rules
+        def mean(*rules):
+            return _mean(rows, k, dict(rules))
+
+        found = {tool: _explained(tool, *each, rows, mean) for tool, each in _TOOLS.items()}
     columns = ["value", "difference", *_RULES, "together", "reason"]
     return pd.DataFrame.from_dict(found, orient="index", columns=columns).rename_axis("tool")
 
@@ -244,18 +249,21 @@ def _mean(rows, k, rules) -> float:
     return float((dcg / ideal).where(ideal > 0, undefined).mean())
 
 
-def _explained(tool, rules, refuses, rows, k, ours):
-    """Return the row of a tool: value, difference, parts of the rules, what is left, reason."""
+def _explained(tool, rules, refuses, rows, mean):
+    """Return the row of a tool: value, difference, parts of the rules, what is left, reason.
+
+    ``mean(*rules)`` is the value by some pairs of a rule's name and its form.
+    """
     reason = next((text for text in refuses if np.any(_REFUSED[text](rows))), "")
     names_wanted = rules.get("ties") == "docno" and rows.docno.isna().any()
     if not reason and (names_wanted or (tool == "ranx" and rows.long_tie.any())):
-        worst, best = (_mean(rows, k, rules | {"ties": end}) for end in ("worst", "best"))
+        worst, best = (mean(*(rules | {"ties": end}).items()) for end in ("worst", "best"))
         # If their order does not matter, any gives the tool's value.
         rules = rules | {"ties": "worst"}
         if best - worst > 1e-12:
             reason = _NO_NAMES if names_wanted else _LONG_TIES
     if reason:
         return [np.nan] * (len(_RULES) + 3) + [reason]
-    value = _mean(rows, k, rules)
-    parts = [_mean(rows, k, {r: rules[r]}) - ours if r in rules else 0.0 for r in _RULES]
+    ours, value = mean(), mean(*rules.items())
+    parts = [mean((r, rules[r])) - ours if r in rules else 0.0 for r in _RULES]
     return [value, value - ours, *parts, value - ours - sum(parts), ""]

@@ -11,9 +11,9 @@ from skfilterrank._lists.gains import Gains, labels_in_one_column
 from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import find_groups
-from skfilterrank._lists.scoring import QueryWeight, given_weights, number_over_queries
+from skfilterrank._lists.scoring import QueryWeight, given_weights
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._evaluate import values_of_queries
+from skfilterrank.metrics._evaluate import means_of, values_of_queries
 
 # Arguments that are given in each call of the scorer, and not when it is made.
 _NOT_FIXED = {"y_true", "y_score", "groups"}
@@ -40,10 +40,7 @@ class RankingScorer(RequestsGroups):
     @property
     def __name__(self):
         """Name for the axis labels of scikit-learn's displays."""
-        return ", ".join(
-            text if each.measure.greater_is_better else f"neg_{text}"
-            for text, each in self._measures.items()
-        )
+        return ", ".join(self._keys())
 
     def __repr__(self):
         return f"make_ranking_scorer({self.arguments})"
@@ -74,6 +71,11 @@ class RankingScorer(RequestsGroups):
         """Score the estimator's ranking and filtering of X; higher is better."""
         (value,) = self._values(estimator, X, y, groups, query_weight)
         return value
+
+    def _keys(self):
+        """Return the names of the measures, with "neg_" in front where lower is better."""
+        measures = self._measures.items()
+        return [text if each.measure.sign > 0 else f"neg_{text}" for text, each in measures]
 
     @staticmethod
     def _named(names):
@@ -110,15 +112,8 @@ class RankingScorer(RequestsGroups):
         )
         warn_of_unjudged(measures.values(), n_unjudged, index.n_queries, shared["undefined"])
         warn_of_cut_queries(fitted_end(estimator), index, is_judged=True)
-        weights = given_weights(query_weight, index)
-        means = [
-            number_over_queries(column, each.measure.over_queries, weights)
-            for each, column in zip(measures.values(), values.T, strict=True)
-        ]
-        return [
-            mean if each.measure.greater_is_better else 0.0 - mean
-            for mean, each in zip(means, measures.values(), strict=True)
-        ]
+        means = means_of(measures.values(), values, given_weights(query_weight, index))
+        return [each.higher_better(mean) for each, mean in zip(measures.values(), means)]
 
 
 class RankingScorers(RankingScorer, Mapping):
@@ -139,8 +134,7 @@ class RankingScorers(RankingScorer, Mapping):
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of the measures, with "neg_" in front where lower is better."""
-        for text, each in self._measures.items():
-            yield text if each.measure.greater_is_better else f"neg_{text}"
+        return iter(self._keys())
 
     def __len__(self):
         return len(self._measures)

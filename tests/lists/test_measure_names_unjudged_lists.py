@@ -66,6 +66,11 @@ def test_one_run():
         qrels = QRELS if isinstance(run, pd.DataFrame) else None
         (text,) = said(lambda run=run, qrels=qrels: values_of_run(qrels, run, "ndcg_f"))
         assert "most of the shown documents is unjudged in 1 of 1 run (75%)" in text
+    # Runs that are aligned already, in one process and in several.
+    aligned = {name: align(qrels=QRELS, run=RUNS[name]) for name in ("judged", "chance")}
+    for n_jobs in (1, 2):
+        (text,) = said(lambda n_jobs=n_jobs: evaluate_runs(None, aligned, "ndcg_f", n_jobs=n_jobs))
+        assert "unjudged in 1 of 1 run (75%)" in text
 
 
 @pytest.mark.slow

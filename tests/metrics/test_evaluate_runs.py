@@ -370,6 +370,14 @@ def test_stat_ap_takes_the_probabilities_of_the_judgments(files):
     assert values["stat_ap"]["1"] == pytest.approx((2 * 1 / 2 + 4 * 3 / 4) / 6)
 
 
+def test_a_sample_is_no_complete_judgment_for_aligned_runs_either(files):
+    (files / "prels.txt").write_text("1 a 2 1 0.5\n1 c 1 1 0.25\n1 b 0 1 1\n")
+    aligned = align(read_qrels(files / "prels.txt"), files / "good.txt")
+    for n_jobs in (1, 2):
+        with pytest.raises(InputError, match="is a sample with inclusion probabilities below 1"):
+            evaluate_runs(None, {"a": aligned, "b": aligned}, "ap", n_jobs=n_jobs)
+
+
 def test_stat_ap_is_not_guessed(files):
     with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*a file of a sample"):
         values_of_run(files / "qrels.txt", files / "good.txt", "stat_ap")
