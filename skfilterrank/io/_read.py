@@ -196,10 +196,18 @@ def read_qrels(
     if gains is not None:
         # Gains define the meaning of every label, so no warning about labels below 0 is needed.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
-    said = {"unjudged_label": unjudged_label, "predicted": predicted}
-    said |= {"duplicates": duplicates, "subtopic": subtopic}
-    said |= {"gains": gains, "columns": columns, "may_have_draws": True}
-    return mark_as_said(qrels_frame(source, "source", **said))
+    frame = qrels_frame(
+        source,
+        "source",
+        unjudged_label=unjudged_label,
+        predicted=predicted,
+        gains=gains,
+        columns=columns,
+        duplicates=duplicates,
+        subtopic=subtopic,
+        may_have_draws=True,
+    )
+    return mark_as_said(frame)
 
 
 def qrels_rows(

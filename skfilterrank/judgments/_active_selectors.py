@@ -124,7 +124,7 @@ class ActiveSelector(RunSelector):
         check_is_fitted(self, "_index")
         n_rows = self._index.n_rows
         self.answers_ = np.full(n_rows, np.nan)
-        self._promised = np.full(n_rows, np.nan)
+        self._answer_gains = np.full(n_rows, np.nan)
         self._answered: list[list[int]] = [[] for _ in self._rows]
         self._states: dict = {}
         return self
@@ -204,7 +204,8 @@ class ActiveSelector(RunSelector):
         for row, gain in zip(rows.tolist(), gains.tolist()):
             code, place = self._codes[row], self._place(row)
             state = self._state(code)
-            self._promised[row] = state.propose(1, np.arange(len(self._rows[code])) == place)[1][0]
+            alone = np.arange(len(self._rows[code])) == place
+            self._answer_gains[row] = state.propose(1, alone)[1][0]
             # A state with another number of answers is rebuilt, also after an error in between.
             state.n_answers += 1
             state.answer(place, gain > 0)
@@ -245,11 +246,11 @@ class ActiveSelector(RunSelector):
             for rows, budget in zip(self._rows, budgets.tolist())
         )
         simulated = query_by_query(jobs, self, len(self._rows), "auto")
-        for code, (places, promised) in enumerate(simulated):
+        for code, (places, gain) in enumerate(simulated):
             rows = self._rows[code][places]
             self._answered[code] = rows.tolist()
             self.answers_[rows] = gains[rows]
-            self._promised[rows] = promised
+            self._answer_gains[rows] = gain
         return self
 
     @property
@@ -266,13 +267,13 @@ class ActiveSelector(RunSelector):
         """Return places and gains of all rows: answered rows first, then the current proposal."""
         check_is_fitted(self, "_index")
         ranking = np.empty(self._index.n_rows, dtype=np.int64)
-        gains = self._promised.copy()
+        gains = self._answer_gains.copy()
         for code, rows in enumerate(self._rows):
             answered = np.array(self._answered[code], dtype=np.int64)
             open_rows = np.isnan(self.answers_[rows])
             if open_rows.any():
-                places, promised = self._state(code).propose(len(rows), open_rows)
-                gains[rows[places]] = promised
+                places, gain = self._state(code).propose(len(rows), open_rows)
+                gains[rows[places]] = gain
                 answered = np.concatenate([answered, rows[places]])
             ranking[answered] = np.arange(1, len(rows) + 1)
         return ranking, gains
@@ -292,7 +293,7 @@ class ActiveSelector(RunSelector):
 
     def _own_answers(self):
         """Replace the answers by copies, so that an error leaves the old ones as they were."""
-        self.answers_, self._promised = self.answers_.copy(), self._promised.copy()
+        self.answers_, self._answer_gains = self.answers_.copy(), self._answer_gains.copy()
         self._answered = self._answered.copy()
 
     def _place(self, row):
@@ -324,13 +325,13 @@ def _simulated(state, relevant, budget):
     """Simulate the answers of a query; return the rows in order, and their gains."""
     open_rows = np.ones(len(relevant), dtype=bool)
     places = np.empty(budget, dtype=np.int64)
-    promised = np.empty(budget)
+    gain = np.empty(budget)
     for step in range(budget):
-        (place,), (promised[step],) = state.propose(1, open_rows)
+        (place,), (gain[step],) = state.propose(1, open_rows)
         places[step] = place
         open_rows[place] = False
         state.answer(place, bool(relevant[place]))
-    return places, promised
+    return places, gain
 
 
 class MoveToFrontSelector(ActiveSelector):

@@ -149,8 +149,8 @@ def columns_by_id(table, ids, name: str, key: str) -> tuple[pd.DataFrame, np.nda
     return found, lacks
 
 
-def _columns_of(table, name, key) -> pd.DataFrame:
-    """Return a column of texts, or for documents columns of numbers, by id as text."""
+def _by_id(table, name, key) -> pd.DataFrame:
+    """Return the columns of a table by distinct ids, which are texts."""
     if isinstance(table, Mapping | pd.Series):
         columns = pd.Series(table, dtype=object).to_frame("text")
     elif is_frame(table):
@@ -174,6 +174,12 @@ def _columns_of(table, name, key) -> pd.DataFrame:
     if columns.index.has_duplicates:
         again = columns.index[columns.index.duplicated()][0]
         raise InputError(f"{name} holds {brief(again)} twice: keep one row of each {key}.")
+    return columns
+
+
+def _columns_of(table, name, key) -> pd.DataFrame:
+    """Return a column of texts, or for documents columns of numbers, by id as text."""
+    columns = _by_id(table, name, key)
     kinds = ("query", "text") if key == "qid" else ("text",)
     if texts := [column for column in kinds if column in columns]:
         found = columns[texts[:1]].astype(object)

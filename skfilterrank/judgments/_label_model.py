@@ -64,7 +64,7 @@ class LabelModel:
         )
         self.pool, self.influential = pool, influential
 
-    def fit(self, rows, labels, n_labels, is_certain, weights=None) -> "LearnedLabels":
+    def fit(self, rows, labels, n_labels, is_certain, weights) -> "LearnedLabels":
         """Learn the probabilities of the labels from judged documents.
 
         Parameters
@@ -78,8 +78,8 @@ class LabelModel:
         is_certain : ndarray of shape (n_judged,), bool
             Documents that every sample contains. They are not random, so all folds may learn from
             them.
-        weights : ndarray of shape (n_judged,), default=None
-            Weights of the judged documents; None gives equal weights.
+        weights : ndarray of shape (n_judged,)
+            Weights of the judged documents.
         """
         folding = self.pool.folding
         folds = np.where(is_certain, -1, folding.folds[rows])
@@ -87,10 +87,8 @@ class LabelModel:
         is_learned = np.arange(self.pool.n_folds + 1)[:, None] != folds
         # Folds with the same training labels share one fit.
         is_learned, fits = np.unique(is_learned, axis=0, return_inverse=True)
-        weighted = is_learned
-        if weights is not None:
-            total = np.maximum(is_learned @ weights, 1e-300)
-            weighted = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
+        total = np.maximum(is_learned @ weights, 1e-300)
+        weighted = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
         random_state = np.random.RandomState(0)
         # Random numbers are assigned by the queries' order in the folding, which does not depend on
         # ids.

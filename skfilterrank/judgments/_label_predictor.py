@@ -562,11 +562,14 @@ def check_parameters(predictor):
             "selector must be a strategy such as MaxRepSelector(), or None for this one, got "
             f" {brief(predictor.selector)}."
         )
-    estimator = predictor.estimator
-    if estimator is None and is_of_pairs:
-        return usual_classifier()
-    if estimator is None:
-        return LinearSVC(class_weight="balanced", random_state=0)
+    if predictor.estimator is not None:
+        _check_classifier(predictor.estimator, is_of_pairs)
+        return predictor.estimator
+    return usual_classifier() if is_of_pairs else LinearSVC(class_weight="balanced", random_state=0)
+
+
+def _check_classifier(estimator, is_of_pairs) -> None:
+    """Raise if an estimator is no classifier of vectors, with chances for a model of all pairs."""
     is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not is_instance or not is_classifier(estimator):
         raise InputError(
@@ -585,7 +588,6 @@ def check_parameters(predictor):
                 "estimator gets vectors of numbers, but this Pipeline starts from texts: pass "
                 "its first step as vectorizer=, and its last one as estimator=."
             )
-    return estimator
 
 
 def _labels(y) -> np.ndarray:

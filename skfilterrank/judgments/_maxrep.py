@@ -417,15 +417,15 @@ _TIE_BITS = 40
 _BLOCK = 1 << 20
 
 
-def facility_location(similarity, weights=None, *, chosen=None) -> tuple[np.ndarray, np.ndarray]:
+def facility_location(similarity, weights, *, chosen=None) -> tuple[np.ndarray, np.ndarray]:
     """Order documents greedily by the increase of the facility location objective.
 
     Parameters
     ----------
     similarity : csr_array of shape (n_documents, n_documents)
         How well documents represent each other, at least 0; symmetric.
-    weights : ndarray of shape (n_documents,), default=None
-        Weight of each document, at least 0. None means equal weights.
+    weights : ndarray of shape (n_documents,), dtype float64
+        Weight of each document, at least 0.
     chosen : ndarray of shape (n_documents,), dtype bool, default=None
         Documents that are chosen already. None starts with no document.
 
@@ -449,7 +449,6 @@ def facility_location(similarity, weights=None, *, chosen=None) -> tuple[np.ndar
     not depend on the order of rows, and become exactly 0 when nothing is left to add.
     """
     n = similarity.shape[0]
-    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     n_parts, part = connected_components(similarity, directed=True, connection="weak")
     sizes = np.bincount(part, minlength=n_parts)
     gains = np.zeros(n)

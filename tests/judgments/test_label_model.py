@@ -84,7 +84,8 @@ def test_many_runs_have_few_columns(most, monkeypatch):
 
 def learned(pool, rows, grades, certain=False, n_grades=2):
     is_certain = np.full(len(rows), certain)
-    return model_of(pool).fit(np.array(rows), np.array(grades), n_grades, is_certain)
+    weights = np.ones(len(rows))
+    return model_of(pool).fit(np.array(rows), np.array(grades), n_grades, is_certain, weights)
 
 
 def predicted(*args, **kwargs):

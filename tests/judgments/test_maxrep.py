@@ -397,10 +397,9 @@ def problems(draw, values=tuple(i / 8 for i in range(9)), max_documents=9):
     return similarity, np.array(weights)
 
 
-def run(similarity, weights=None, chosen=None):
-    return facility_location(
-        sparse.csr_array(np.asarray(similarity, dtype=float)), weights, chosen=chosen
-    )
+def run(similarity, weights, chosen=None):
+    similarity, weights = (np.asarray(each, dtype=float) for each in (similarity, weights))
+    return facility_location(sparse.csr_array(similarity), weights, chosen=chosen)
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,20 +42,6 @@ def test_by_hand():
 def values():
     rng = np.random.RandomState(3)
     return rng.uniform(size=(7, 20)) + rng.uniform(size=(7, 1)) + rng.uniform(size=20)
-
-
-def test_equals_analysis_of_variance(values):
-    formula = pytest.importorskip("statsmodels.formula.api", reason="statsmodels is not installed")
-    from statsmodels.stats.anova import anova_lm
-
-    long = pd.DataFrame(values).stack().rename_axis(["system", "query"]).rename("y").reset_index()  # noqa: PD013
-    table = anova_lm(formula.ols("y ~ C(system) + C(query)", data=long).fit())
-    squares = table["sum_sq"] / table["df"]
-    residual = squares["Residual"]
-    found = reliability(values, random_state=0)
-    assert found.variance_systems == pytest.approx((squares["C(system)"] - residual) / 20)
-    assert found.variance_queries == pytest.approx((squares["C(query)"] - residual) / 7)
-    assert found.variance_residual == pytest.approx(residual)
 
 
 MATRICES = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(

@@ -154,17 +154,6 @@ def test_many_columns_come_in_blocks(monkeypatch, values):
     np.testing.assert_array_equal(both(stability_curve(values, random_state=0)), whole)
 
 
-@pytest.mark.parametrize("n_systems", [2, 3, 8])
-@pytest.mark.parametrize("block", [1, 3, 100])
-def test_blocks_hold_every_pair_once(monkeypatch, n_systems, block):
-    monkeypatch.setattr("skfilterrank._base.system_pairs.BLOCK_BYTES", 8 * block)
-    pairs = Pairs.all(n_systems)
-    blocks = [pairs[each] for each in pair_blocks(pairs, 1)]
-    assert max(map(len, blocks)) <= block
-    found = [pair for each in blocks for pair in zip(each.first, each.second)]
-    assert found == list(itertools.combinations(range(n_systems), 2))
-
-
 def test_result_is_a_table(values):
     curve = stability_curve(SystemScores(values, measure="ndcg_f@20"), random_state=0)
     frame = curve.to_frame()
