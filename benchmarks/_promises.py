@@ -173,6 +173,6 @@ def certificate_of(curve, lists, promises, every, confidence, clusters=None, uni
     tests = make_tests(promises, every, units, confidence)
     found = certify(tests, curve, lists.scores)
     bounds = {test.risk.name: test.found(found[0]) for test in tests}
-    unjudged = find_unjudged(lists, promises)
-    given = {"max_shown": None, "shown": lists.scores >= found[0]}
-    return make_certificate(bounds, units, lists, confidence, found, unjudged, **given)
+    given = {"confidence_level": confidence, "to_judge": find_unjudged(lists, promises)}
+    given |= {"max_shown": None, "shown": lists.scores >= found[0]}
+    return make_certificate(bounds, units, lists, *found, **given)

@@ -378,10 +378,11 @@ def make_certificate(
     risks: dict[str, RiskBound],
     units,
     lists,
-    confidence_level: float,
-    found: tuple[float, float],
-    to_judge: pd.DataFrame,
+    threshold: float,
+    value: float = np.nan,
     *,
+    confidence_level: float,
+    to_judge: pd.DataFrame,
     max_shown: int | None,
     shown: np.ndarray,
     is_chosen: bool = True,
@@ -392,7 +393,6 @@ def make_certificate(
 
     `to_judge` is the table of :func:`find_unjudged`, and `shown` a mask of the rows that are shown.
     """
-    threshold, value = found
     share, low, high = units.share_answered(threshold, confidence_level)
     facts = {
         "n_queries": lists.index.n_queries,

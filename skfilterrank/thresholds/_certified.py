@@ -17,7 +17,7 @@ from skfilterrank.thresholds._cuts import Caps
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._two_scores import ByRatio, RuledThreshold
+from skfilterrank.thresholds._tuned import RuledThreshold
 
 
 class CertifiedThreshold(RuledThreshold):
@@ -256,9 +256,8 @@ class CertifiedThreshold(RuledThreshold):
 
     def _find_level(self, judged, parsed):
         _check_each_once(judged)
-        cut, most, n_apart = self.cut_, self.caps_.most, 0
-        if isinstance(cut, ByRatio):
-            judged, n_apart = cut.learn_apart(judged)
+        cut, most = self.cut_, self.caps_.most
+        judged, n_apart = cut.learn_apart(judged)
         found = cut.capped(
             cut.served_keys(judged.scores, judged.more, judged.index), judged.index, self.caps_
         )
@@ -289,17 +288,18 @@ class CertifiedThreshold(RuledThreshold):
             anywhere=not cut.is_score,
         )
         shown = cut.shown(found, threshold, judged.index, self.caps_) > -np.inf
-        # The queries that the model of the scores has seen are not known.
-        self.certificate_ = make_certificate(
+        certificate = make_certificate(
             {test.risk.name: test.found(threshold) for test in tests},
-            *(units, lists, self.confidence_level),
-            (threshold, parsed.higher_better(value)),
-            to_judge,
+            *(units, lists, threshold, parsed.higher_better(value)),
+            confidence_level=self.confidence_level,
+            to_judge=to_judge,
             max_shown=most,
+            shown=shown,
             rule=cut.rule,
             n_apart=n_apart,
-            shown=shown,
-        ).with_conditions(UNSEEN)
+        )
+        # The queries that the model of the scores has seen are not known.
+        self.certificate_ = certificate.with_conditions(UNSEEN)
         self.level_ = threshold
         _warn_if_all_hidden(shown, levels, judged)
         return judged, found, entries

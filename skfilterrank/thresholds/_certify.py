@@ -384,10 +384,12 @@ def risk_certificate(
     below = np.nextafter(float(threshold), -np.inf)
     to_judge = find_unjudged(lists, risks, above=below, names=names)
     return make_certificate(
-        *(results, units, lists, confidence_level, (float(threshold), np.nan), to_judge),
+        *(results, units, lists, float(threshold)),
+        confidence_level=confidence_level,
+        to_judge=to_judge,
         max_shown=most_shown(risks),
-        is_chosen=False,
         shown=(lists.scores >= threshold) & (lists.scores > -np.inf),
+        is_chosen=False,
     )
 
 

@@ -126,6 +126,13 @@ class Cut:
         """Choose the level by the queries of a mask; None means all."""
         return entries.best(among)[0]
 
+    def learn_apart(self, judged: JudgedScores) -> tuple[JudgedScores, int]:
+        """Learn from some queries; return the rows of the others, and the number of queries.
+
+        A cut that learns nothing keeps all rows.
+        """
+        return judged, 0
+
     # Steps of a fit and of serving, which cuts by two scores do in another way.
 
     def learned_keys(self, judged: JudgedScores, parsed: ParsedMeasure) -> Keys:

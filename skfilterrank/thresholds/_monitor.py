@@ -294,18 +294,15 @@ class RiskMonitor:
             )
         codes = lists.index.codes()
         is_answered = np.bincount(codes, lists.scores > -np.inf, lists.index.n_queries) > 0
-        first = np.full(lists.index.n_queries, len(codes))
-        np.minimum.at(first, codes, np.arange(len(codes)))
-        drawn, counted = self._drawn.after(has_judged(lists), is_answered, np.argsort(first))
+        order = np.argsort(_first_rows(codes))
+        drawn, counted = self._drawn.after(has_judged(lists), is_answered, order)
         risks = [watched.risk for watched in self._watched]
         # A query that shows nothing may be left out for good.
         is_seen = ~is_answered & any(risk.reads == "shown" for risk in risks)
         is_seen |= np.any([counted.of(risk) for risk in risks], axis=0)
         units, names = self._units_of(clusters, lists, is_seen)
         _, unit_of = np.unique(units.clusters, return_inverse=True)
-        first = np.full(lists.index.n_queries, len(codes))
-        np.minimum.at(first, unit_of[codes], np.arange(len(codes)))
-        news = []
+        first, news = _first_rows(unit_of[codes]), []
         for watched in self._watched:
             steps = watched.risk.steps(lists, counts=counted.of(watched.risk))
             counts = is_answered[steps.counted] if watched.risk.answered else True
@@ -470,6 +467,13 @@ class RiskMonitor:
     def __repr__(self) -> str:
         rates = ", ".join(f"{w.risk.name} at most {w.risk.max_risk:g}" for w in self._watched)
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
+
+
+def _first_rows(codes) -> np.ndarray:
+    """Return the first row of each number that occurs; numbers are those from 0 up."""
+    first = np.full(codes.max() + 1, len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    return first
 
 
 def _id_text(query_id) -> str:

@@ -60,8 +60,6 @@ from skfilterrank.thresholds._judged_scores import (
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
-DEFAULT_MEASURE = "ndcg_f"
-
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     """Base class of thresholds: estimators on scores that show a part of each list.
@@ -709,9 +707,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def parsed_measure(self) -> ParsedMeasure:
         """Return the measure that the parameter names."""
-        return parse_measure(
-            DEFAULT_MEASURE if self.measure is None else self.measure
-        ).for_threshold()
+        return parse_measure("ndcg_f" if self.measure is None else self.measure).for_threshold()
 
     def _score_measure(self) -> ParsedMeasure:
         """Return the measure of the last fit, even if `set_params` changed the parameter."""

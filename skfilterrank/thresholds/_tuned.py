@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skfilterrank._base.checks import is_level
+from skfilterrank._base.checks import check_choice, is_level
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
@@ -14,7 +14,7 @@ from skfilterrank.thresholds._cuts import ByPlace, ByScore, Everything
 from skfilterrank.thresholds._judged_scores import JudgedScores, usual_sizes, warn_without_good
 from skfilterrank.thresholds._threshold import BaseThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, search_rows
-from skfilterrank.thresholds._two_scores import RuledThreshold
+from skfilterrank.thresholds._two_scores import RULES
 
 
 class FixedThreshold(BaseThreshold):
@@ -178,6 +178,28 @@ class FirstK(BaseThreshold):
 
     def _cut_of(self, n_more):
         return ByPlace()
+
+
+class RuledThreshold(BaseThreshold):
+    """Base class of thresholds on one score, or on two by the parameter `rule`."""
+
+    rule: str | None
+
+    def _cut_of(self, n_more):
+        check_choice(self.rule, "rule", (*RULES, None))
+        return RULES[self.rule or "ratio"]() if n_more else ByScore()
+
+    def _most_more(self):
+        return 1
+
+    def fit_judged(self, judged: JudgedScores) -> Self:
+        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
+        if self.rule is not None and not judged.more.shape[1]:
+            raise InputError(
+                f"rule={self.rule!r} hides by a second score, but scores has one column. Give two "
+                "columns, or leave rule out."
+            )
+        return super().fit_judged(judged)
 
 
 class TunedThreshold(RuledThreshold):

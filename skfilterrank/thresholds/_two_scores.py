@@ -9,7 +9,7 @@ A rule has one parameter, the level. At +inf nothing is shown.
   score. No probabilities are needed. At -inf everything is shown.
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -17,7 +17,6 @@ from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._base.checks import check_choice
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.states import array
 from skfilterrank._lists.entry_values import EntryValues
@@ -25,9 +24,8 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places, ties_worst_first
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._cuts import ByScore, Cut, Keys
+from skfilterrank.thresholds._cuts import Cut, Keys
 from skfilterrank.thresholds._judged_scores import HUGE, N_FOLDS, JudgedScores
-from skfilterrank.thresholds._threshold import BaseThreshold
 
 # Largest number of bins for learning curves.
 _N_BINS = 2000
@@ -309,8 +307,8 @@ class ByRatio(ByHarm):
             found[:, rows] += np.array(own.of_rows(*(each[rows] for each in given))) / N_DEALS
         return _of_worth(judged.scores, *found)
 
-    def learn_apart(self, judged: JudgedScores) -> tuple[JudgedScores, int]:
-        """Learn from some queries; return the rows of the others, and the number of queries."""
+    def learn_apart(self, judged):
+        """Learn from a tenth of the queries, or more if these are few."""
         learned, tested = (judged.take(rows) for rows in judged.split())
         self.worth = Worth.fit(learned.gains, *learned.two_scores)
         order, _ = self.worth.of(*tested.two_scores)
@@ -335,28 +333,6 @@ class ByRatio(ByHarm):
 
 
 RULES = {"ratio": ByRatio, "harm": ByHarm}
-
-
-class RuledThreshold(BaseThreshold):
-    """Base class of thresholds on one score, or on two by the parameter `rule`."""
-
-    rule: str | None
-
-    def _cut_of(self, n_more):
-        check_choice(self.rule, "rule", (*RULES, None))
-        return RULES[self.rule or "ratio"]() if n_more else ByScore()
-
-    def _most_more(self):
-        return 1
-
-    def fit_judged(self, judged: JudgedScores) -> Self:
-        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
-        if self.rule is not None and not judged.more.shape[1]:
-            raise InputError(
-                f"rule={self.rule!r} hides by a second score, but scores has one column. Give two "
-                "columns, or leave rule out."
-            )
-        return super().fit_judged(judged)
 
 
 def _of_worth(scores, worth, harm) -> Keys:

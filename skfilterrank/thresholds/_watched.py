@@ -10,18 +10,15 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._base.checks import is_level
 from skfilterrank._base.results import Result, counted, plural
 from skfilterrank._files.states import array
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places
 from skfilterrank.exceptions import InputError, Message, brief
-from skfilterrank.thresholds._certificate import (
-    RiskCertificate,
-    rate_in_words,
-)
+from skfilterrank.thresholds._certificate import RiskCertificate, rate_in_words
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
 from skfilterrank.thresholds._threshold import BaseThreshold
+from skfilterrank.thresholds._tuned import check_level
 
 # Bets as shares of the largest safe bet; the capital is divided equally among them.
 BETS = np.geomspace(0.01, 0.98, 24)
@@ -273,8 +270,7 @@ class WatchedThreshold:
 
     def hidden(self, lists: RankedLists, threshold: float | None) -> RankedLists:
         """Return the lists with score -inf in all rows that were not shown."""
-        if threshold is not None and not is_level(threshold):
-            raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
+        check_level(threshold)
         if self.hides is None:
             if threshold is None and self.checksum is not None:
                 raise InputError(

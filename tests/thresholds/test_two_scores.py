@@ -72,7 +72,7 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
     y, scores, f, g = judged_rows()
     cut, judged, found = path_of(rule, y, scores, f, g)
     caps, measures = Caps(None, most), [parse_measure(name) for name in MEASURES]
-    for level in np.quantile(found.keys, [0.2, 0.5, 0.8]):
+    for level in np.quantile(found.keys, [0.2, 0.5, 0.8], method="lower"):
         shown = cut.shown(found, level, judged.index, caps)
         expected = evaluate(y, shown, list(MEASURES), groups=g).per_query
         for name, parsed in zip(MEASURES, measures):
@@ -88,7 +88,7 @@ def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
     cut, judged, found = path_of(rule, y, scores, f, g)
     (read,) = read_risks({risk: 0.1})
     steps = read.steps(cut.lists_of(judged, found), found.keys, most=most)
-    for level in np.quantile(found.keys, [0.3, 0.7]):
+    for level in np.quantile(found.keys, [0.3, 0.7], method="lower"):
         shown = cut.shown(found, level, judged.index, Caps(None, most))
         expected = evaluate(y, shown, risk, groups=g).per_query.to_numpy()
         at = steps.at(level)
