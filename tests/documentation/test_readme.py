@@ -1,5 +1,8 @@
 """Every Python example of the README runs."""
 
+import contextlib
+import functools
+import io
 import re
 from pathlib import Path
 
@@ -25,17 +28,24 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(EXAMPLES) - 1))
-def test_example_runs(number, capsys):
-    exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), {})
-    assert capsys.readouterr().out.strip()
+@functools.cache
+def ran(number):
+    """The names that an example leaves, and its text; the last goes on from the one before."""
+    names = dict(ran(number - 1)[0]) if number == len(EXAMPLES) - 1 else {}
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), names)
+    return names, out.getvalue()
 
 
 @pytest.mark.slow
-def test_values_of_the_first_example(capsys):
-    names = {}
-    exec(compile(EXAMPLES[0], "README.md, example 1", "exec"), names)
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_example_runs(number):
+    assert ran(number)[1].strip()
+
+
+@pytest.mark.slow
+def test_values_of_the_first_example():
+    names, printed = ran(0)
     told = re.search(r"# (\S+); all: (\S+), none: (\S+)\n", EXAMPLES[0])
     X, y, groups = (names[name][names["test"]] for name in ("X", "y", "groups"))
     ranked = names["model"].decision_function(X)
@@ -43,16 +53,13 @@ def test_values_of_the_first_example(capsys):
         names["ndcg_f_score"](y, shown, groups=groups, k=3)
         for shown in (ranked, np.full(len(y), -np.inf))
     )
-    values = float(capsys.readouterr().out.splitlines()[0]), of_all, of_none
+    values = float(printed.splitlines()[0]), of_all, of_none
     assert told.groups() == tuple(f"{value:.3f}" for value in values)
 
 
 @pytest.mark.slow
-def test_values_by_drawn_labels(capsys):
-    """The last example goes on where the one before it ends."""
-    names = {}
-    for number in (-2, -1):
-        exec(compile(EXAMPLES[number], f"README.md, example {number}", "exec"), names)
+def test_values_by_drawn_labels():
+    names, _ = ran(len(EXAMPLES) - 1)
     told = [float(each) for each in re.findall(r"0\.\d{3}", EXAMPLES[-1].splitlines()[-1])]
     drawn = names["evaluate_runs"](
         names["complete_qrels"](names["judged"], names["runs"], random_state=0), names["runs"], "ap"

@@ -48,41 +48,30 @@ def has_verb(text: str) -> bool:
     return first in VERBS and (first in ("Say", "Warn") or not rest.startswith("of "))
 
 
-def without_verb(source: str) -> list[tuple[int, str]]:
+def without_verb(tree: ast.Module) -> list[tuple[int, str]]:
     """List line and first sentence of the functions without a verb.
 
     Properties are named by nouns, and so are measures: what is passed to `Measure`.
     """
-    tree, found = ast.parse(source), []
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    measures = {
-        each.id
-        for call in calls
-        if ast.unparse(call.func) == "Measure"
-        for each in call.args
-        if isinstance(each, ast.Name)
-    }
+    functions, measures = [], set()
     for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name in measures:
-            continue
-        if any("property" in ast.unparse(each) for each in node.decorator_list):
-            continue
-        text = ast.get_docstring(node)
-        if text and not has_verb(text):
-            found.append((node.lineno, first_sentence(text)))
-    return found
-
-
-def of_package(folder: Path) -> dict[str, list[tuple[int, str]]]:
-    """Return what `without_verb` lists of each file of a folder."""
-    files = sorted(folder.rglob("*.py"))
-    found = {str(path): without_verb(path.read_text(encoding="utf-8")) for path in files}
-    return {path: each for path, each in found.items() if each}
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append(node)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == "Measure":
+            measures |= {each.id for each in node.args if isinstance(each, ast.Name)}
+    return [
+        (node.lineno, first_sentence(text))
+        for node in functions
+        if node.name not in measures
+        if not any("property" in ast.unparse(each) for each in node.decorator_list)
+        if (text := ast.get_docstring(node)) and not has_verb(text)
+    ]
 
 
 if __name__ == "__main__":
-    tables = of_package(Path(sys.argv[1] if len(sys.argv) > 1 else "skfilterrank"))
-    for path, rows in tables.items():
-        for line, sentence in rows:
+    folder, count = Path(sys.argv[1] if len(sys.argv) > 1 else "skfilterrank"), 0
+    for path in sorted(folder.rglob("*.py")):
+        for line, sentence in without_verb(ast.parse(path.read_text(encoding="utf-8"))):
             print(f"{path}:{line} {sentence}")
-    print(f"{sum(map(len, tables.values()))} docstrings of functions without a verb")
+            count += 1
+    print(f"{count} docstrings of functions without a verb")

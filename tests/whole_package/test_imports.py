@@ -3,7 +3,6 @@
 import ast
 import functools
 import importlib.util
-import json
 import re
 import subprocess
 import sys
@@ -70,13 +69,14 @@ def tree(module):
 
 
 # A statement of an import begins a line, as ruff keeps them; to parse whole files takes seconds.
-IMPORT = re.compile(r"^[ ]*((?:from [\w.]+ )?import (?:\([^)]*\)|.*))$", re.MULTILINE)
+IMPORT = r"((?:from [\w.]+ )?import (?:\([^)]*\)|.*))$"
+ANYWHERE = r"^[ ]*"
 
 
-def statements(module):
-    """Every import of a file, at any depth."""
+def statements(module, before=ANYWHERE):
+    """Every import of a file, at any depth unless said otherwise."""
     text = MODULES[module].read_text(encoding="utf-8")
-    for found in IMPORT.finditer(text):
+    for found in re.finditer(before + IMPORT, text, re.MULTILINE):
         yield from ast.parse(found[1]).body
 
 
@@ -89,10 +89,10 @@ def test_every_import_is_seen():
 
 
 @functools.cache
-def imported_names(module):
-    """Every name a file imports, at any depth: (dotted module, name or None)."""
+def imported_names(module, before=ANYWHERE):
+    """Every name a file imports: (dotted module, name or None)."""
     found = []
-    for node in statements(module):
+    for node in statements(module, before):
         if isinstance(node, ast.Import):
             found += [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -214,31 +214,51 @@ def test_matplotlib_is_imported_where_it_draws():
 
 
 PUBLIC = sorted(set(LAYERS) - {"cli", PACKAGE} - {name for name in LAYERS if name[0] == "_"})
-# What each part has been asked as the first that a process imports.
-FRESH = """
-import json, socket, sys, traceback
+
+
+def imported_at_once(module, found):
+    """Collect what the import of a module imports: at the top of files, with their packages."""
+    for source, name in imported_names(module, r"^"):
+        for each in {source, f"{source}.{name}"}:
+            parts = each.split(".")
+            for end in range(1, len(parts) + 1):
+                if (part := ".".join(parts[:end])) not in found:
+                    found.add(part)
+                    if part in MODULES:
+                        imported_at_once(part, found)
+    return found
+
+
+@pytest.mark.parametrize(
+    "part", ["thresholds", "ranking", "judgments", "metaevaluation", "comparison", "plot"]
+)
+def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(part):
+    assert f"{PACKAGE}.metrics" in imported_at_once(f"{PACKAGE}.{part}", set())
+
+
+def test_components_for_frameworks_import_them_late():
+    found = imported_at_once(f"{PACKAGE}.integrations._served", set())
+    assert f"{PACKAGE}.exceptions" in found
+    assert not {"langchain_core", "llama_index", "haystack"} & found
+
+
+# No import asks for an address of the network.
+FRESH = f"""
+import socket, sys
 def refuse(*_, **__):
     raise AssertionError("asked for an address")
 socket.getaddrinfo = socket.create_connection = refuse
-def run(question, part, code):
-    names = {"part": part}
-    try:
-        exec(code, names)
-    except Exception:
-        failed[f"{question}: {part}"] = traceback.format_exc()
-failed = {}
-for question, part, code in json.load(sys.stdin):
-    # Other packages are imported once for all.
-    for name in [name for name in sys.modules if name.startswith("skfilterrank")]:
-        del sys.modules[name]
-    run(question, part, code)
-json.dump(failed, sys.stdout)
-"""
-AFTER_THE_PACKAGE_ALONE = f"""
-import skfilterrank, sys
+import skfilterrank
 found = {{name for name in sys.modules if name.startswith("skfilterrank.")}}
 assert found == {{"skfilterrank." + name for name in ("_base", "_base.lazy_names", "exceptions")}}
 assert set({PUBLIC}) <= set(dir(skfilterrank))
+import skfilterrank.metrics, skfilterrank.io
+for module in (skfilterrank.metrics, skfilterrank.io):
+    late = sorted(set(module.__all__) - set(vars(module)))
+    assert late and set(late) <= set(dir(module)), late
+    names = {{}}
+    exec(f"from {{module.__name__}} import *", names)
+    assert all(name in vars(module) and name in names for name in late)
 for name in {PUBLIC}:
     getattr(skfilterrank, name).__all__
 try:
@@ -248,65 +268,10 @@ except AttributeError:
 else:
     raise AssertionError
 """
-MEASURES_ARE_ENTERED = """
-exec(f"import skfilterrank.{part}")
-from skfilterrank._lists.measure import MEASURES
-assert "ndcg_f" in MEASURES and "lexirecall" in MEASURES
-"""
-LATE_NAMES_ARE_THERE = """
-exec(f"import skfilterrank.{part} as module")
-late = sorted(set(module.__all__) - set(vars(module)))
-assert late and set(late) <= set(dir(module)), late
-names = {}
-exec(f"from skfilterrank.{part} import *", names)
-assert all(name in vars(module) and name in names for name in late)
-"""
-NO_FRAMEWORK_IS_THERE = """
-import sys, skfilterrank.integrations._served
-assert not {"langchain_core", "llama_index", "haystack"} & set(sys.modules)
-"""
 
 
-@pytest.fixture(scope="module")
-def failed():
-    """What fails in a process that imports the package anew for each question.
-
-    In it no address of the network can be asked for, which no import does.
-    """
-    questions = [("alone", "", AFTER_THE_PACKAGE_ALONE)]
-    for part in ("ranking", "judgments", "metaevaluation", "comparison", "plot"):
-        questions.append(("measures", part, MEASURES_ARE_ENTERED))
-    questions += [("late", part, LATE_NAMES_ARE_THERE) for part in ("metrics", "io")]
-    questions.append(("frameworks", "", NO_FRAMEWORK_IS_THERE))
-    done = subprocess.run(
-        [sys.executable, "-c", FRESH],
-        input=json.dumps(questions),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
-
-
-def of(question, failed):
-    """The failures of a question."""
-    return {where: error for where, error in failed.items() if where.startswith(question)}
-
-
-def test_public_parts_are_there_after_the_package_alone(failed):
-    assert of("alone", failed) == {}
-
-
-def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(failed):
-    assert of("measures", failed) == {}
-
-
-def test_names_that_are_imported_late_are_there_as_all_others(failed):
-    assert of("late", failed) == {}
-
-
-def test_components_for_frameworks_import_them_late(failed):
-    assert of("frameworks", failed) == {}
+def test_public_parts_and_late_names_are_there_after_the_package_alone():
+    subprocess.run([sys.executable, "-c", FRESH], check=True)
 
 
 LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "dask")

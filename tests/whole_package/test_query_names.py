@@ -5,11 +5,22 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
 
-from all_estimators import CASES, DATA, Data, asked
+from all_estimators import CASES, DATA, LIGHTGBM, Case, Data, asked
 from all_thresholds import THRESHOLDS
+from public_calls import call, public_functions, valid_arguments
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.ranking import (
+    CalibratedRanker,
+    FilterOnly,
+    QueryRanker,
+    QueryScaler,
+    RankAndFilter,
+    make_ranker,
+    score_difference,
+)
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     LearnedThreshold,
@@ -19,15 +30,36 @@ from skfilterrank.thresholds import (
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.SkfilterrankWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
+# As texts, "10" sorts before "2": the number of a query is another query's name.
 NAMES = {
     "reversed": lambda numbers: numbers.max() - numbers,
-    "texts": lambda numbers: np.char.add("q", numbers.astype(str)),
+    "texts": lambda numbers: numbers.astype(str).astype(object),
+}
+MSE, LAMBDARANK = make_ranker("mse", learner="linear"), CASES["LambdaRankRanker"].estimator
+TOGETHER = {
+    "CalibratedRanker(mse)": CalibratedRanker(MSE, cv=3),
+    "RankAndFilter(mse)": RankAndFilter(MSE, cv=3),
+    "RankAndFilter(CalibratedRanker)": RankAndFilter(CalibratedRanker(MSE, cv=2), 0.5),
+    "RankAndFilter(Pipeline)": RankAndFilter(
+        # Means differ in the last digit, from which trees grow otherwise.
+        make_pipeline(QueryScaler("rank"), LAMBDARANK),
+        cv=2,
+    ),
+    "RankAndFilter of two models": RankAndFilter(
+        MSE, filter_estimator=QueryRanker(LogisticRegression()), cv=2
+    ),
+    "RankAndFilter(GridSearchCV)": RankAndFilter(GridSearchCV(MSE, {"gains": [None]}, cv=2), cv=2),
+    "QueryRanker(RankAndFilter)": QueryRanker(RankAndFilter(Ridge(), cv=2)),
+    "QueryRanker that stops early": QueryRanker(QueryRanker(LIGHTGBM), validation_fraction=0.2),
+    "FilterOnly(RankAndFilter(mse))": FilterOnly(RankAndFilter(MSE, cv=2), random_state=0),
 }
 # Trees of other libraries depend on the order of rows.
-OF_ROWS = ("RankAndFilter of a ranker", "QueryRanker")
+OF_ROWS = ("RankAndFilter of a ranker", "QueryRanker", "QueryRanker that stops early")
 KINDS = ("rows", "scores", "documents", "judgments")
+ESTIMATORS = {name: case for name, case in CASES.items() if case.kind in KINDS}
+ESTIMATORS |= {name: Case(estimator, "rows") for name, estimator in TOGETHER.items()}
 
 
 def taken(data, rows, names):
@@ -44,31 +76,82 @@ def taken(data, rows, names):
     return Data(args, kwargs | {"groups": names(kwargs["groups"])})
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.kind in KINDS])
+def in_index(data):
+    """The same data with the queries in the index of X, where it can have one."""
+    if isinstance(data.args[0], list):
+        return data
+    X, *rest = data.args
+    index = pd.Index(data.kwargs["groups"], name="qid")
+    X = X.set_axis(index) if isinstance(X, pd.DataFrame) else pd.Series(X, index=index)
+    return Data((X, *rest), {})
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators(name):
-    case = CASES[name]
+    case = ESTIMATORS[name]
     data = DATA[case.kind][0]
     every = np.arange(len(data.kwargs["groups"]))
-    expected = asked(case.fit(clone(case.estimator), data), data)
-    for names in NAMES.values():
-        renamed = taken(data, every, names)
-        found = asked(case.fit(clone(case.estimator), renamed), renamed)
-        for one, two in zip(found, expected, strict=True):
+
+    def said(data):
+        return asked(case.fit(clone(case.estimator), data), data)
+
+    expected = said(data)
+    reverse, texts = NAMES.values()
+    for renamed in (taken(data, every, reverse), in_index(taken(data, every, texts))):
+        for one, two in zip(said(renamed), expected, strict=True):
             np.testing.assert_array_equal(one, two)
     has_ties = case.kind == "documents" and "random_state" not in case.estimator.get_params()
     if name in OF_ROWS or has_ties:
         return
     order = np.random.default_rng(1).permutation(every)
-    mixed = taken(data, order, lambda numbers: numbers)
-    found = asked(case.fit(clone(case.estimator), mixed), mixed)
-    for one, two in zip(found, expected, strict=True):
+    for one, two in zip(said(in_index(taken(data, order, texts))), expected, strict=True):
         np.testing.assert_allclose(one, np.asarray(two)[order], rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_sets_to_stop_early_by_searches_and_a_difference_of_scores(names):
+    (X, y), queries = DATA["rows"][0]
+    y = np.nan_to_num(y)
+    ids = names(queries["groups"])
+    rows = X.set_axis(pd.Index(ids, name="qid"))
+    model = RankAndFilter(QueryRanker(QueryRanker(LIGHTGBM)), 0.0)
+    model.fit(rows, y, eval_set=(rows, y), eval_groups=ids)
+    assert np.isfinite(score_difference(model, rows, 0, 1).difference)
+    search = GridSearchCV(RankAndFilter(MSE), {"cv": [2, 3]}, cv=GroupKFold(2), error_score="raise")
+    assert np.isfinite(search.fit(rows, y, groups=ids).score(rows, pd.Series(y, index=rows.index)))
+
+
+OF_LABELS = [
+    path for path in public_functions() if {"y_true", "groups"} <= valid_arguments(path).keys()
+]
+# Fifteen queries of six rows, in no order.
+MIXED = np.random.default_rng(1).permutation(np.repeat(np.arange(15), 6))
+
+
+def cycled(value):
+    """Arguments of six rows, as of all rows."""
+    if isinstance(value, dict):
+        return {name: cycled(each) for name, each in value.items()}
+    return [value[row % 6] for row in range(len(MIXED))]
+
+
+@pytest.mark.parametrize("path", OF_LABELS)
+def test_functions_of_labels(path):
+    of_rows = {
+        name: cycled(value)
+        for name, value in valid_arguments(path).items()
+        if name.startswith(("y_", "pooled", "inclusion", "ties"))
+    }
+    groups = NAMES["texts"](MIXED)
+    of_rows["y_true"] = pd.Series(of_rows["y_true"], index=pd.Index(groups, name="qid"))
+    by_index = call(path, **of_rows, groups=None)
+    assert repr(by_index) == repr(call(path, **of_rows, groups=groups))
 
 
 @pytest.fixture(scope="module")
 def rows():
     """Labels, scores, other scores, and queries."""
-    _, y, groups, scores = make_rank_and_filter(60, documents_per_query=8, random_state=0)
+    _, y, groups, scores = make_rank_and_filter(30, documents_per_query=6, random_state=0)
     noise = np.random.default_rng(0).normal(size=len(y))
     return y.astype(float), scores, (y < 0) + noise, groups
 
@@ -79,7 +162,7 @@ TWO = {
     for kind, args in ((TunedThreshold, ("ndcg_f@3",)), (CertifiedThreshold, (RISKS,)))
     for rule in ("ratio", "harm")
 }
-LEARNED = LearnedThreshold("ndcg_f@3", cv=3, random_state=0)
+LEARNED = LearnedThreshold("ndcg_f@3", cv=2, random_state=0)
 BY_DAY = {"learned": LEARNED} | TWO
 EVERY = THRESHOLDS | BY_DAY
 
