@@ -378,8 +378,7 @@ class LabelPredictor(BaseEstimator):
             classifier, *rows = self._drawn_from
             options = {"n_draws": n_draws, "random_state": random_state}
             options |= {"n_jobs": self.n_jobs, "verbose": self.verbose}
-            drawn = sample_labels(*rows, classifier=classifier, **options)
-            return np.where(self.imputed_, drawn, self._completed)
+            return sample_labels(*rows, classifier=classifier, **options)
         sets = np.tile(self._completed, (n_draws, 1))
         rows, chances = self._chances
         ends = chances.cumsum(axis=1)[:, :-1]

@@ -303,6 +303,14 @@ def test_by_hand():
     np.testing.assert_allclose(selector.gains_, [3 / 2, 1, 1])
 
 
+def test_a_little_more_comes_first():
+    # a: 5 / 5 in run 0, nothing in run 1. b: 1 + 1/2 + 1/3 + 1/4 + 1/5 less 1/3 + 1/3 + 1/3 + 1/4.
+    selector = MTCSelector().fit(table_of(["bcdea", "cdbe"]))
+    np.testing.assert_allclose(selector.gains_[:2], [1, 1 + 1 / 30])
+    assert selector.next_rows().tolist() == [1]
+    assert selector.next_rows(2).tolist() == [1, 0]
+
+
 def test_what_tells_nothing_comes_last():
     # a is first in both runs: it pairs with b and c alike, up to their order.
     table = table_of(["abc", "acb"])

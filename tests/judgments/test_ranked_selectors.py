@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -182,6 +182,7 @@ def test_all_orders_are_equally_likely():
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1, 2]), min_size=1, max_size=60), st.integers(0, 5))
+@example([0, 0, 0, 1], 0)
 def test_the_oracle_keeps_the_proportion_in_every_prefix(y, seed):
     n = len(y)
     selector = RandomSelector(oracle=True, random_state=seed)
