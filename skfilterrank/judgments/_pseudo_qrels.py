@@ -17,7 +17,7 @@ from skfilterrank._base.results import counted
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.forms import named_runs
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import read_runs
 from skfilterrank.judgments._rank_table import as_rank_table, rank_table
 from skfilterrank.judgments._selector import check_share_of_documents, round_half_up
@@ -453,7 +453,7 @@ def rank_systems(
     measure : str, list of str or None, default=None
         Measure for the methods with pseudo-judgments, such as "ndcg_0@10"; if there are several,
         the first defines the order. None means "ap". "aslam", "spoerri" and "spoerri_all" use no
-        measure and accept only None.
+        measure, and accept only None for `measure`, `share` and `n_relevant`.
     depth : int or None, default=30
         Number of first documents of each run that are compared, or form the pool; None means all.
         Measures are computed on whole runs.
@@ -547,11 +547,13 @@ def rank_systems(
     """
     check_choice(method, "method", FORECASTS)
     _check_pseudo(method, share, n_relevant, n_trials, ties)
-    if measure is not None and method in _OF_OVERLAP:
-        raise InputError(
-            f"measure={brief_list(list(parse_measures(measure)))} has no effect for "
-            f"method={method!r}, which uses no judgments: leave measure out."
-        )
+    given = {"measure": measure, "share": share, "n_relevant": n_relevant}
+    for name, value in given.items() if method in _OF_OVERLAP else ():
+        if value is not None:
+            raise InputError(
+                f"{name}={brief(value)} has no effect for method={method!r}, which uses no "
+                f"judgments: leave {name} out."
+            )
     measures = parse_measures("ap" if measure is None else measure)
     table, runs, team_of = _run_pool(runs, depth=depth, teams=teams, team_values=team_values)
     names = list(table.columns)

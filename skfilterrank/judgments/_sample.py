@@ -75,8 +75,8 @@ def draw_sample(
         sample serves :meth:`CertifiedThreshold.fit`, and means over its queries estimate those
         over all.
     aim : {"differences", "values", "uniform"}, default="differences"
-        Purpose of the sample: differences between runs, or the value of each run. "uniform" makes
-        all documents equally likely.
+        Purpose of a sample of documents: differences between runs, or the value of each run.
+        "uniform" makes all documents equally likely.
     pool : qrels or data frame, default=None
         Queries and documents that count; labels are not read. None takes those of `machine_qrels`.
     judged : qrels, default=None
@@ -150,6 +150,11 @@ def draw_sample(
     """
     check_choice(unit, "unit", UNITS)
     check_choice(aim, "aim", AIMS)
+    if unit == "query" and aim != AIMS[0]:
+        raise InputError(
+            "{aim} is of no use with {unit='query'}: each query is as likely as the others.",
+            argument=("aim", "unit='query'"),
+        )
     pool = ranked_pool(machine_qrels, runs, pool)
     parsed = parse_measures(measures)
     warn_of_outside(pool, parsed)

@@ -262,8 +262,8 @@ def test_queries_outside_the_pool_of_the_biased_half_do_not_count():
     assert found.to_dict() == {"far2": 1, "near1": 1 / 3, "far1": 0, "near2": 0}
 
 
-@pytest.mark.parametrize("method", ["aslam", "spoerri"])
-def test_what_measures_nothing_takes_no_measure(method):
-    run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
-    with pytest.raises(ValueError, match=f"measure='rr' has no effect for method='{method}'"):
-        rank_systems({str(i): run for i in range(5)}, method, measure="rr")
+@pytest.mark.parametrize("name", ["measure", "share", "n_relevant"])
+def test_what_makes_no_judgments_refuses_how_to_make_them(name):
+    value = "rr" if name == "measure" else 1
+    with pytest.raises(ValueError, match=f"{name}={value!r} has no effect for method='aslam'"):
+        rank_systems(runs_of(one="ab", two="ba"), "aslam", **{name: value})

@@ -150,6 +150,8 @@ def test_bad_input(data):
         draw_sample(
             None, pool, "dcg@10", n_total=9, judged=people.head(1).assign(docno="x"), random_state=0
         )
+    with pytest.raises(InputError, match="aim is of no use with unit='query': each query is as"):
+        draw_sample(None, pool, "err", n_total=2, unit="query", aim="values")
     with pytest.raises(InputError, match="drawn whole"):
         draw_sample(None, pool, "err", n_total=2, unit="query", judged=people, random_state=0)
     with pytest.raises(InputError, match=r"machine_qrels \(machine\) holds labels with no e"):
