@@ -1,18 +1,11 @@
-"""Parsing of measure names such as "rbp(persistence=0.9)@100" into measure, options and cut-off.
-
-Also warnings for measures that treat the unjudged documents of a list as harmless.
-"""
+"""Parsing of measure names such as "rbp(persistence=0.9)@100" into measure, options and cut-off."""
 
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
 from skfilterrank._base.checks import as_list
-from skfilterrank._lists.gains import (
-    OF_ALL,
-    SHOWN_OF_ALL,
-    own_reading,
-)
+from skfilterrank._lists.gains import OF_ALL, SHOWN_OF_ALL, own_reading
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank.exceptions import InputError, brief, brief_list
 

@@ -161,14 +161,8 @@ def deciding_of_ap(found: OpenList, normalize="R", **options) -> np.ndarray | No
     relevant, unjudged = found.gains > 0, found.unjudged
     end = found.first + found.length
     shown = slice(found.n_shown)
-
-    def around(mask):
-        """Count the documents of a mask above each shown document's tie, and in it."""
-        running = np.append(0, np.cumsum(mask[shown]))
-        return running[found.first], running[end] - running[found.first]
-
-    above, inside = around(relevant)
-    open_above, open_inside = around(unjudged)
+    above, inside = found.around_ties(relevant)
+    open_above, open_inside = found.around_ties(unjudged)
     # Mean of 1 / place over a tie's places in the top k, and of the share of the tie above a place.
     worth = found.mean_worth(reciprocal)[shown]
     n_places = np.maximum(np.minimum(end, found.depth) - np.minimum(found.first, found.depth), 0)

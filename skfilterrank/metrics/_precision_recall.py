@@ -64,34 +64,26 @@ def _deciding_of_r_precision(found: OpenList, **options) -> np.ndarray | None:
     """Return how many unjudged documents must be good for the extreme values of R-precision."""
     if not found.has_places:
         return None
-    if not found.low <= 0 < found.high:
+    if not found.n_shown or not found.low <= 0 < found.high:
         return at_ends(found)
     relevant, unjudged = found.gains > 0, found.unjudged
-    shown, n_open = slice(found.n_shown), len(found.rows)
-    # Numbers above each shown document's tie, and in it, of the relevant and the unjudged.
-    above, inside = [], []
-    for mask in (relevant, unjudged):
-        running = np.append(0, np.cumsum(mask[shown]))
-        above.append(running[found.first])
-        inside.append(running[found.first + found.length] - running[found.first])
+    above, inside = found.around_ties(relevant)
+    open_above, open_inside = found.around_ties(unjudged)
     values = []
     for place, way in enumerate(found.ways):
         number = np.arange(1, len(way) + 1)
         m = np.count_nonzero(relevant) + number
         row = np.minimum(m, found.n_shown) - 1
-        if not found.n_shown:
-            continue
-        n_above, n_in = above[1][row], inside[1][row]
+        n_above, n_in = open_above[row], open_inside[row]
         if place == 0:
             above_good = np.minimum(number, n_above)
             in_good = np.clip(number - n_above, 0, n_in)
         else:
-            n_all = n_open if place == 1 else len(way)
-            below = n_all - n_above - n_in
+            below = len(way) - n_above - n_in
             in_good = np.clip(number - below, 0, n_in)
             above_good = np.maximum(number - below - n_in, 0)
         share = (np.minimum(m, found.n_shown) - found.first[row]) / found.length[row]
-        good = above[0][row] + above_good + share * (inside[0][row] + in_good)
+        good = above[row] + above_good + share * (inside[row] + in_good)
         values.append(good / m)
     return of_extremes(values)
 

@@ -97,6 +97,12 @@ class OpenList:
         """Return the orders in which unjudged documents become good."""
         return [self.rows, self.rows[::-1], self.rows[self.in_top[self.rows]][::-1]]
 
+    def around_ties(self, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Count the documents of a mask above each shown document's tie, and in it."""
+        running = np.append(0, np.cumsum(mask[: self.n_shown]))
+        above = running[self.first]
+        return above, running[self.first + self.length] - above
+
     def mean_worth(self, worth) -> np.ndarray:
         """Compute the mean of `worth`, of places from 1, over the places of each document's tie.
 

@@ -52,15 +52,6 @@ class TestByHand:
         assert entries.best(np.array([True, False])) == (NO, 1.0)
         assert entries.best(np.array([False, True])) == (2.0, 1.0)
 
-    def test_rows_that_never_or_always_enter(self):
-        keys = np.array([np.inf, NO, 3.0, 1.5, NO])
-        entries = entries_of(self.rows, "precision@2", keys)
-        assert entries.at(np.inf).tolist() == [0.5, 0]
-        assert entries.at(NO).tolist() == [1, 0]
-        levels, means = entries.curve()
-        assert levels.tolist() == [np.inf, 3]
-        assert means.tolist() == [0.25, 0.5]
-
     def test_weights_of_queries(self):
         entries = entries_of(self.rows, "precision@2", weights=[1, 0.5])
         _, means = entries.curve()

@@ -208,8 +208,7 @@ def test_drawn_labels_are_no_machine_labels():
     assert (dropped.condensed == 0).all(axis=None)
 
 
-@pytest.mark.parametrize("measure", [evaluate_runs, score_systems])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("measure", "n_jobs"), [(evaluate_runs, 2), (score_systems, 1)])
 def test_a_run_without_drawn_labels_is_named(measure, n_jobs):
     table, runs = _table(), _runs()
     late = runs["run0"].copy()

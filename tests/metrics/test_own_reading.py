@@ -255,18 +255,7 @@ def as_ir_measures(qrels, run):
 @names_as_text
 @pytest.mark.parametrize(
     "name",
-    [
-        "AP(rel=2)",
-        "AP(rel=2)@10",
-        "P(rel=2)@5",
-        "Rprec(rel=3)",
-        "RR(rel=2)",
-        "infAP(rel=2)",
-        "Bpref(rel=2)",
-        "nDCG@10",
-        "nDCG(gains={0:0,1:1,2:5,3:9})@10",
-        "Success(rel=3)@5",
-    ],
+    ["AP(rel=2)@10", "Rprec(rel=3)", "infAP(rel=2)", "nDCG(gains={0:0,1:1,2:5,3:9})@10"],
 )
 def test_ir_measures_has_the_same_values_by_the_same_names(name):
     ir_measures = pytest.importorskip("ir_measures")

@@ -18,18 +18,6 @@ def positions(y_true, y_score, **params):
 
 
 class TestByHand:
-    # The example of section 2.2: three of six relevant items at 2, 3 and 8 of a top ten.
-    y_true = (0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1)
-    y_score = (*range(10, 0, -1), NO, NO, NO)
-
-    def test_pessimistic(self):
-        assert positions(self.y_true, self.y_score, n_items=50) == [2, 3, 8, 48, 49, 50]
-
-    def test_optimistic(self):
-        found = relevant_positions(self.y_true, self.y_score, 50, groups=["q"] * 13)
-        (actual,) = comparable([found], "optimistic", found.n_items)
-        assert actual.tolist() == [2, 3, 8, 11, 12, 13]
-
     def test_ties(self):
         y_true, y_score = [1, 0, 1, 0, 1, 0], [3, 2, 2, 2, 1, 1]
         assert positions(y_true, y_score) == [1, 4, 6]

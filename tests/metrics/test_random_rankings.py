@@ -35,10 +35,6 @@ def one_query(function, labels, *args, **params):
     return function(labels, *args, groups=["q"] * len(labels), **params)
 
 
-def expected_dcg(labels, average="mean", **params):
-    return random_ranking_bound(labels, "dcg", average=average, **params, random_state=0).value
-
-
 def expected_sum_precision(labels, average="mean", **params):
     return random_ranking_bound(labels, "sp", average=average, **params, random_state=0).value
 

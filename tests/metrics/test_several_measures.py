@@ -12,8 +12,6 @@ from sklearn.model_selection import (
     GroupKFold,
     cross_validate,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from measure_table import MEASURES
 from skfilterrank.datasets import make_rank_and_filter
@@ -59,9 +57,6 @@ def way(request):
     "model",
     [
         Ridge(),
-        LogisticRegression(),
-        make_pipeline(StandardScaler(), Ridge()),
-        RankAndFilter(Ridge(), measure="ndcg_f@3"),
         RankAndFilter(LogisticRegression(), PerQueryThreshold()),
         FilterOnly(RankAndFilter(Ridge()), random_state=0),
         FixedThresholdClassifier(LogisticRegression(), threshold=0.3),
