@@ -36,8 +36,8 @@ from skfilterrank._lists.scoring import (
 )
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.metrics._rows_evaluation import (
-    Measuring,
     RowsEvaluation,
+    RowsMeasuring,
     measure_rows,
     split_options,
 )
@@ -381,7 +381,7 @@ default=None
         check_undefined(undefined)
         columns = split_options(options, wanted)
         how: Any = (gains, ties, unjudged, undefined, *columns, values_of_queries)
-        return measure_rows(rows, Measuring(wanted, *how), out)
+        return measure_rows(rows, RowsMeasuring(wanted, *how), out)
     if out is not None:
         raise InputError(
             "out is only for Rows, and y_true is an array: write the per_query of the result."

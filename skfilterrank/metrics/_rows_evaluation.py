@@ -100,7 +100,7 @@ class RowsEvaluation(Result):
             }
         )
 
-    def warn(self, work: "Measuring") -> None:
+    def warn(self, work: "RowsMeasuring") -> None:
         """Warn of forbidden documents that measures do not support, and of unjudged queries."""
         warn_of([each for text, each in work.wanted.items() if text in self._forbidden])
         warn_of_unjudged(work.wanted.values(), self._n_unjudged, self.n_queries, work.undefined)
@@ -120,7 +120,7 @@ _FINISH: dict[str, Callable[[Moments], float]] = {
 }
 
 
-def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
+def measure_rows(rows: Rows, work: "RowsMeasuring", out=None) -> RowsEvaluation:
     """Measure rows in one pass, and write the values of every query where `out` is given."""
     wanted = work.wanted
     if out is not None and rows.is_on_cluster:
@@ -153,7 +153,7 @@ def split_options(options, wanted) -> tuple[dict, dict]:
     return {name: value for name, value in options.items() if name not in columns}, columns
 
 
-class Measuring(NamedTuple):
+class RowsMeasuring(NamedTuple):
     """Work of a pass over Rows: measure a block of whole queries."""
 
     wanted: dict[str, ParsedMeasure]
