@@ -37,8 +37,7 @@ from skfilterrank._estimators.wrapping import (
 )
 from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._early_stopping import fit_stopped
-from skfilterrank.ranking._held_out_sets import EvalSet
+from skfilterrank.ranking._held_out_sets import EvalSet, boosting_errors, fit_stopped
 
 _MOST_GRADES = 31
 
@@ -149,10 +148,11 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
 
 def _fit(estimator, X, y, params, held_out, stop_by):
     """Fit an estimator, which stops by a measure if one and held-out sets are given."""
-    if stop_by is None or not held_out:
-        estimator.fit(X, y, **params)
-    else:
-        fit_stopped(estimator, X, y, params, stop_by, held_out)
+    with boosting_errors(estimator):
+        if stop_by is None or not held_out:
+            estimator.fit(X, y, **params)
+        else:
+            fit_stopped(estimator, X, y, params, stop_by, held_out)
 
 
 def _pairs(held_out):

@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Self
 
@@ -52,6 +53,30 @@ _TREES = {
     "subsample_freq": 1,
     "reg_lambda": 5.0,
 }
+# Parameters of XGBoost that its ranker takes but does not list.
+_XGBOOST_NAMES = [
+    "eta",
+    "alpha",
+    "lambda",
+    "min_split_loss",
+    "updater",
+    "process_type",
+    "refresh_leaf",
+    "max_cached_hist_node",
+    "seed_per_iteration",
+    "sample_type",
+    "normalize_type",
+    "rate_drop",
+    "one_drop",
+    "skip_drop",
+    "lambdarank_pair_method",
+    "lambdarank_num_pair_per_sample",
+    "lambdarank_normalization",
+    "lambdarank_score_normalization",
+    "lambdarank_unbiased",
+    "lambdarank_bias_norm",
+    "ndcg_exp_gain",
+]
 # Results of SharedFeatures inside share_features().
 _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
@@ -127,7 +152,7 @@ def make_ranker(
     ------
     ValueError
         For an unknown name or learner, for a `learner` with a method, for `params` with a blend, or
-        for one that LightGBM does not know.
+        for one that the estimator does not have.
     ImportError
         If the package behind a method is not installed.
 
@@ -191,6 +216,8 @@ def make_ranker(
             names = {"validation_fraction", "measure"} & params.keys()
             stopping = {name: params.pop(name) for name in names}
         maker = METHODS[name]
+        if isinstance(maker, type):
+            _check_names(params, maker)
         known = inspect.signature(maker).parameters
         model = maker(**{key: common[key] for key in common if key in known}, **params)
         if features is not None:
@@ -238,9 +265,9 @@ def _member(kind, loss, trees, params):
         lightgbm = import_optional("lightgbm", "learner='trees'")
         make = lightgbm.LGBMRegressor if loss == "mse" else lightgbm.LGBMClassifier
         return make(**trees | _LIGHTGBM | _known_to_lightgbm(params, make))
-    if loss == "mse":
-        return Ridge(**{"alpha": 10.0} | params)
-    return LogisticRegression(**{"max_iter": 1000} | params)
+    make = Ridge if loss == "mse" else LogisticRegression
+    _check_names(params, make)
+    return make(**({"alpha": 10.0} if loss == "mse" else {"max_iter": 1000}) | params)
 
 
 def _after_features(features, kind, model):
@@ -265,17 +292,21 @@ def _random_forest(*, random_state, n_jobs, **params):
         "random_state": random_state,
         "n_jobs": n_jobs,
     }
+    _check_names(params, RandomForestRegressor)
     return RandomForestRegressor(**settings | params)
 
 
 def _logistic(*, random_state, **params):
     settings = {"max_iter": 1000, "random_state": random_state}
+    _check_names(params, LogisticRegression)
     model = LogisticRegression(**settings | params)
     return Pipeline([("scale", Standardizer()), ("model", model)])
 
 
 def _ranknet(*, random_state, n_jobs, **params):
     xgboost = import_optional("xgboost", 'make_ranker("ranknet")')
+    _refuse_objective(params, "rank:pairwise")
+    _check_names(params, xgboost.XGBRanker, _XGBOOST_NAMES)
     settings = {
         "objective": "rank:pairwise",
         # Use all pairs of a query.
@@ -292,11 +323,7 @@ def _ranknet(*, random_state, n_jobs, **params):
 def _lightgbm(loss, *, random_state, n_jobs, **params):
     """Make LightGBM's ranker with one of its objectives."""
     lightgbm = import_optional("lightgbm", f"LightGBM's {loss}")
-    if "objective" in params:
-        raise InputError(
-            f"objective= of this method is {loss!r}: leave it out, or put an LGBMRanker with "
-            "another one into a QueryRanker."
-        )
+    _refuse_objective(params, loss)
     settings = {
         "objective": loss,
         "random_state": random_state,
@@ -304,6 +331,28 @@ def _lightgbm(loss, *, random_state, n_jobs, **params):
     }
     params = _known_to_lightgbm(params, lightgbm.LGBMRanker)
     return lightgbm.LGBMRanker(**_LIGHTGBM | settings | params)
+
+
+def _refuse_objective(params, loss):
+    """Raise for another loss than that of the method."""
+    if "objective" in params:
+        raise InputError(
+            f"objective= of this method is {loss!r}: leave it out, or put a ranker with another "
+            "one into a QueryRanker."
+        )
+
+
+def _check_names(params, make, more=()):
+    """Raise for a parameter that the class of an estimator does not have; it may have `more`."""
+    known = sorted({*make().get_params(deep=False), *more} - {"gains", "n_jobs", "random_state"})
+    for name in params:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise InputError(
+                f"{brief(name)} is no parameter of make_ranker, nor of {make.__name__}, which it "
+                f"makes here. {hint}{make.__name__} has {', '.join(known)}."
+            )
 
 
 def _known_to_lightgbm(params, make):

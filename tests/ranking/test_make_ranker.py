@@ -378,6 +378,42 @@ def test_parameters_that_lightgbm_does_not_know_are_refused(params, hint):
     assert known.items() <= make_ranker("listnet", **known).estimator.get_params().items()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "owner", "has"),
+    [
+        (("logistic",), "LogisticRegression", "C, class_weight"),
+        (("bce", "linear"), "LogisticRegression", "tol"),
+        (("mse", "linear"), "Ridge", "alpha"),
+        (("random_forest",), "RandomForestRegressor", "max_features"),
+        (("adarank",), "AdaRankRanker", "both_directions"),
+        (("ranknet",), "XGBRanker", "lambdarank_normalization"),
+    ],
+)
+def test_parameters_that_an_estimator_does_not_have_are_refused(arguments, owner, has):
+    with pytest.raises(InputError, match=rf"'num_leaves' is no .*{owner} has .*{has}"):
+        make_ranker(*arguments, num_leaves=3)
+
+
+def test_xgboost_gets_parameters_that_its_ranker_does_not_list():
+    ranker = make_ranker("ranknet", lambdarank_normalization=False, eta=0.2).estimator
+    assert ranker.get_params().items() >= {"lambdarank_normalization": False, "eta": 0.2}.items()
+    with pytest.raises(InputError, match="objective= of this method is 'rank:pairwise'"):
+        make_ranker("ranknet", objective="rank:ndcg")
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "ranknet"])
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_estimators": "x"}, "n_estimators must be None or a whole number from 1 up, got 'x'"),
+        ({"early_stopping_rounds": 3}, "stops early by held-out queries, and fit got none: pass"),
+    ],
+)
+def test_numbers_of_rounds_that_boosting_cannot_use(name, params, message, rows):
+    with pytest.raises(InputError, match=message):
+        make_ranker(name, **params).fit(rows.X, rows.y, groups=rows.groups)
+
+
 # Values other than the default of parameters that are no numbers; None where none works here.
 OTHERS = {
     "auc_mu_weights": None,
