@@ -21,7 +21,7 @@ OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py
 	tests/ranking/test_query_scaler.py tests/ranking/test_table_features.py \
 	tests/ranking/test_text_features.py tests/plot tests/datasets \
 	tests/io tests/files tests/metrics/test_scorer.py tests/metrics/test_like.py \
-	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py \
+	tests/ranking/test_held_out_sets_stopping.py tests/ranking/test_estimator_kinds.py \
 	tests/estimators/test_response_library_forms.py
 
 .PHONY: demo test check check-tests nightly style types test-oldest oldest-packages test-oldest-all test-newest lint docs site bench-quick dist clean

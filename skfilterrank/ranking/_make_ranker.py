@@ -265,9 +265,11 @@ def _member(kind, loss, trees, params):
         lightgbm = import_optional("lightgbm", "learner='trees'")
         make = lightgbm.LGBMRegressor if loss == "mse" else lightgbm.LGBMClassifier
         return make(**trees | _LIGHTGBM | _known_to_lightgbm(params, make))
-    make = Ridge if loss == "mse" else LogisticRegression
-    _check_names(params, make)
-    return make(**({"alpha": 10.0} if loss == "mse" else {"max_iter": 1000}) | params)
+    if loss == "mse":
+        _check_names(params, Ridge)
+        return Ridge(**{"alpha": 10.0} | params)
+    _check_names(params, LogisticRegression)
+    return LogisticRegression(**{"max_iter": 1000} | params)
 
 
 def _after_features(features, kind, model):
