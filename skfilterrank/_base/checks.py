@@ -175,17 +175,9 @@ def _known_container(values, name, entry):
     if isinstance(values, list | tuple | range):
         return _of_sequence(values, name)
     refuse_dask(values, name)
-    # If the package is not imported yet, the values cannot come from it.
-    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
-    if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:
-        values = values.to_series()
-    if polars is not None and isinstance(values, polars.Series):
-        return _of_polars(values)
-    if pyarrow is not None:
-        if isinstance(values, pyarrow.Table | pyarrow.RecordBatch) and values.num_columns == 1:
-            values = values.column(0)
-        if isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
-            return pd.arrays.ArrowExtensionArray(values)
+    found = _of_other_library(values)
+    if found is not None:
+        return found
     is_array = hasattr(values, "to_numpy") or hasattr(values, "__array__")
     if no_rows or is_sparse(values) or not (is_array or hasattr(values, "__len__")):
         raise InputError(
@@ -201,6 +193,23 @@ def _known_container(values, name, entry):
             f"{name} must hold one {entry} per row, and {type(values).__name__} does not turn into "
             f"an array ({brief(str(error))}): pass a numpy array."
         ) from error
+
+
+def _of_other_library(values):
+    """Return the entries of a column of polars or pyarrow; None for anything else."""
+    # If the package is not imported yet, the values cannot come from it.
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None:
+        if isinstance(values, polars.DataFrame) and values.width == 1:
+            values = values.to_series()
+        if isinstance(values, polars.Series):
+            return _of_polars(values)
+    if pyarrow is not None:
+        if isinstance(values, pyarrow.Table | pyarrow.RecordBatch) and values.num_columns == 1:
+            values = values.column(0)
+        if isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
+            return pd.arrays.ArrowExtensionArray(values)
+    return None
 
 
 def no_unicode(name: str, error: UnicodeEncodeError) -> InputError:
@@ -245,8 +254,13 @@ def _nested(values, name):
 def _of_polars(series):
     """Convert a polars column; null becomes None, and NaN only among floats."""
     if series.null_count() and not series.dtype.is_float():
-        return np.array([*series.to_list(), None], dtype=object)[:-1]
+        return _objects(series.to_list())
     return series.to_numpy()
+
+
+def _objects(values):
+    """Return Python objects as a 1-D array, also lists, of which numpy would make a table."""
+    return np.array([*values, None], dtype=object)[:-1]
 
 
 def _unmasked(values):
@@ -270,7 +284,7 @@ def _of_pandas(values):
     is_arrow = isinstance(dtype, pd.ArrowDtype)
     if is_arrow and (str(dtype).startswith("dictionary") or dtype.kind == "O"):
         # numpy has no type but object for dictionaries, nulls, lists and the like.
-        return np.array([*values.astype(object), None], dtype=object)[:-1]
+        return _objects(values.astype(object))
     if dtype.kind not in _NUMBERS or not hasattr(dtype, "numpy_dtype"):
         return values
     if dtype.kind == "f":

@@ -43,8 +43,8 @@ def import_optional(package: str, needed_by: str, install: str | None = None):
 
     The error names the extra of the package's name, or `install`.
     """
-    wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
-    wanted = install or wanted
+    # LightGBM is no extra: it is required.
+    default = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
@@ -52,7 +52,8 @@ def import_optional(package: str, needed_by: str, install: str | None = None):
         if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise
         raise MissingPackageError(
-            f"{needed_by} needs {package}, which is not installed: pip install {wanted}."
+            f"{needed_by} needs {package}, which is not installed: pip install "
+            f"{install or default}."
         ) from error
     except OSError as error:  # a shared library of the package is missing
         raise MissingPackageError(

@@ -139,7 +139,7 @@ class RequestsGroups:
         given = {"groups": groups, "query_weight": query_weight}
         changed = {name: alias for name, alias in given.items() if alias != UNCHANGED}
         requests = self._requests | changed
-        _request(self, requests)
+        _request(self, requests)  # raises for a value that is no request
         self._requests = requests
         return self
 

@@ -12,8 +12,8 @@ from skfilterrank._base.rounding import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES
 from skfilterrank._base.words import progress_bar
 from skfilterrank.exceptions import InputError
 
-# Number of queries drawn at a time.
-_DRAWN = 2**20
+# Number of queries that are drawn at a time, and memory of the differences of a block of pairs.
+_DRAWN, BLOCK_BYTES = 2**20, 2**24
 
 
 def seeds_of(random_state) -> list[int]:
@@ -33,9 +33,6 @@ def draw_resamples(n_queries: int, n_resamples: int, random_state) -> np.ndarray
         drawn += n_queries * np.arange(len(some))[:, None]
         some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
     return counts
-
-
-BLOCK_BYTES = 2**24
 
 
 @dataclass(frozen=True)

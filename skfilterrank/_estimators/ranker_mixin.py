@@ -219,11 +219,9 @@ class RankerMixin:
         if is_guessed and not np.isneginf(scores).any():
             warn_user(
                 f"{type(self).__name__}.score was given no query ids: each row counts as a "
-                "separate "
-                "query, so that all rankers that hide nothing have the same score. Give "
-                "y as a Series with an index level 'qid', which keeps them through model "
-                "selection; or pass groups=, there with "
-                "sklearn.set_config(enable_metadata_routing=True).",
+                "separate query, so that all rankers that hide nothing have the same score. Give y "
+                "as a Series with an index level 'qid', which keeps them through model selection; "
+                "or pass groups=, there with sklearn.set_config(enable_metadata_routing=True).",
                 FitWarning,
             )
         labels, gains = self._labels_to_score(y)

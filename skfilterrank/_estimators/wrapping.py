@@ -275,9 +275,9 @@ def _unnamed_columns(X):
 
 def _check_unnamed_columns(fitted, given):
     """Raise if column labels or their order differ from `fit`."""
-    if fitted is None or given is None or fitted == given:
+    if fitted is None or given is None or len(fitted) != len(given):
         return
-    if len(fitted) == len(given):
+    if fitted != given:
         raise InputError(
             f"X must have the columns of fit, in their order, which are {brief(fitted)}; got "
             f"{brief(given)}."
@@ -295,33 +295,34 @@ def _refuse_numbers(X):
         )
 
 
+_FILL_IN = (
+    "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
+)
 _NOT_FINITE = (
-    (
-        *("NaN", np.isnan),
-        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column",
-    ),
+    ("NaN", np.isnan, _FILL_IN),
     ("infinity", np.isinf, "replace it by a finite number"),
 )
 
 
 def refuse_dates(X) -> None:
     """Raise an error that names the columns of X that hold dates or durations."""
-    found = []
+    what = "dates or durations"
     if isinstance(X, pd.DataFrame):
-        for name, dtype in X.dtypes.items():
-            if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
-                found.append((name, dtype))
-    if found:
+        found = [(name, dtype) for name, dtype in X.dtypes.items() if _is_of_dates(dtype)]
+        if not found:
+            return
         name, dtype = found[0]
-        what = f"{counted(len(found), 'column')} of dates or durations, such as {brief(name)}"
-    elif getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
-        what, dtype = "dates or durations", X.dtype
-    else:
+        what = f"{counted(len(found), 'column')} of {what}, such as {brief(name)}"
+    elif not _is_of_dates(dtype := getattr(X, "dtype", None)):
         return
     raise InputError(
         f"X has {what} of dtype {dtype}, but features must be numbers: convert them, for example "
         "to days since a date, or leave them out."
     )
+
+
+def _is_of_dates(dtype):
+    return getattr(dtype, "kind", "") in ("m", "M") or isinstance(dtype, pd.PeriodDtype)
 
 
 def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) -> None:

@@ -84,7 +84,7 @@ class JudgedRows:
         )
 
     def __str__(self):
-        n_queries = counted(self.groups.nunique(), "query", "queries")
+        n_queries = counted(self.groups.nunique(), "query")
         text = f"{counted(len(self.groups), 'document')} of {n_queries}"
         if self.y is None:
             return text
@@ -343,5 +343,5 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
     n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
     return (
         f"{counted(n_shown, 'document')}, {len(lists) - n_shown:,} hidden, "
-        f"{counted(n_empty, 'query', 'queries')} left empty"
+        f"{counted(n_empty, 'query')} left empty"
     )

@@ -76,7 +76,7 @@ def compare(
         if scores.n_queries < 2 or scores.n_systems < 2:
             raise InputError(
                 f"{name}: there are values of {counted(scores.n_systems, 'run')} for "
-                f"{counted(scores.n_queries, 'query', 'queries')} to compare. Give at least two "
+                f"{counted(scores.n_queries, 'query')} to compare. Give at least two "
                 "runs, and two queries that every run has."
             )
     how: dict[str, Any] = {
@@ -147,7 +147,7 @@ def tell_settings(comparisons) -> None:
     given = output.call.given
     for name, each in comparisons.items():
         if dropped := each.scores.dropped_queries:
-            tell(f"{name}: {counted(len(dropped), 'query', 'queries')} left out: {_first(dropped)}")
+            tell(f"{name}: {counted(len(dropped), 'query')} left out: {_first(dropped)}")
     tests = dict.fromkeys(each.test for each in comparisons.values())
     if "n_resamples" in given and not set(tests) & set(RESAMPLING_TESTS):
         tell(f"--test {', '.join(tests)} does not resample: --n-resamples is not used")
@@ -212,7 +212,7 @@ def _runs_table(name, comparison):
 
     scores = comparison.scores
     left_out = f" ({len(scores.dropped_queries)} left out)" * bool(scores.dropped_queries)
-    queries = f"{counted(scores.n_queries, 'query', 'queries')}{left_out}"
+    queries = f"{counted(scores.n_queries, 'query')}{left_out}"
     parts = [counted(scores.n_systems, "run"), queries, comparison.test_text()]
     parts += ["lower is better"] * (not scores.greater_is_better)
     parts += [f"against {comparison.baseline}"] * (comparison.baseline is not None)

@@ -44,5 +44,5 @@ def fuse(
     counts = write_run(data_output(out), fused, name=name)
     tell(
         f"{counted(counts.written, 'document')} of "
-        f"{counted(fused['qid'].nunique(), 'query', 'queries')} out of {counted(len(table), 'run')}"
+        f"{counted(fused['qid'].nunique(), 'query')} out of {counted(len(table), 'run')}"
     )

@@ -96,7 +96,7 @@ def select(
         write_table(out, table)
     n_open, n_queries = int(table["label"].isna().sum()), table["qid"].nunique()
     judged = f", {len(table) - n_open:,} of them judged" if n_open < len(table) else ""
-    of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query', 'queries')}"
+    of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query')}"
     tell(f"{of_queries} in {' and '.join(filter(None, (out, page)))}{judged}")
 
 

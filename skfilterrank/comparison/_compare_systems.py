@@ -777,7 +777,7 @@ def _note(comparisons, name):
         what = f"Numbers: significantly better than these {name}s"
     measures: dict[str, list[str]] = {}
     for name, each in comparisons.items():
-        test = f"{each.test_text()}, {counted(each.scores.n_queries, 'query', 'queries')}"
+        test = f"{each.test_text()}, {counted(each.scores.n_queries, 'query')}"
         measures.setdefault(test, []).append(str(name))
     tests = "; ".join(f"{', '.join(names)}: {test}" for test, names in measures.items())
     return f"Bold: the best. {what} (p <= {first.alpha:g}; {tests})."

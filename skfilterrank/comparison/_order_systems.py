@@ -50,7 +50,7 @@ class SystemOrder(Result):
     def _summary(self):
         return (
             f"{len(self.systems)} systems by {self.method} over "
-            f"{counted(self.n_queries, 'query', 'queries')} ({self.measure})"
+            f"{counted(self.n_queries, 'query')} ({self.measure})"
         )
 
     def _head(self):

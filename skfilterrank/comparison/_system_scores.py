@@ -718,7 +718,7 @@ class SystemScores(Result):
 
     def _summary(self):
         systems = counted(self.n_systems, "system")
-        return f"{self.measure} of {systems} for {counted(self.n_queries, 'query', 'queries')}"
+        return f"{self.measure} of {systems} for {counted(self.n_queries, 'query')}"
 
     def _head(self):
         head = self._summary()

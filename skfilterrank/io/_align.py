@@ -90,15 +90,15 @@ class AlignedRun(Result):
 
     def _summary(self):
         n_missing, n_left_out = len(self.missing_queries), len(self.unjudged_queries)
-        queries = counted(self.index.n_queries, "query", "queries")
+        queries = counted(self.index.n_queries, "query")
         if n_missing and self.keeps_missing_queries:
             queries += f", {n_missing:,} of them not in the run"
         elif n_missing:
-            queries += f"; {counted(n_missing, 'query', 'queries')} not in the run left out"
+            queries += f"; {counted(n_missing, 'query')} not in the run left out"
         retrieved = f"{counted(self.n_retrieved, 'document')} retrieved"
         if self.n_retrieved_unjudged:
             retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
-        left_out = f"{counted(n_left_out, 'query', 'queries')} without judgments left out, with "
+        left_out = f"{counted(n_left_out, 'query')} without judgments left out, with "
         others = (
             (self.n_judged_not_retrieved, "judged document", "not retrieved"),
             (self.n_hidden, "document", "hidden"),
@@ -519,7 +519,7 @@ class QrelsIndex:
         if missing == "raise" and not in_run.all():
             queries, name = list(self.queries[~in_run]), _name_of(rows.name)
             raise MissingValuesError(
-                f"{name} lacks {counted(len(queries), 'query', 'queries')} of the judgments, such "
+                f"{name} lacks {counted(len(queries), 'query')} of the judgments, such "
                 f"as {brief(queries[0])}: count them as empty lists (missing 'empty'), or leave "
                 "them out (missing 'drop').",
                 {name: queries},

@@ -275,7 +275,7 @@ def _ranks_of_judged_queries(ranks, judged) -> tuple[pd.DataFrame, list]:
     unknown = ids["qid"][~is_known].unique().tolist()
     if unknown:
         warn_user(
-            f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
+            f"{counted(len(unknown), 'query')} of the runs without judgments: left "
             f"out, such as {brief_list(unknown[:_SHOWN])}. To complete a query of which nothing is "
             "judged, give {qrels} one of its documents without a label (NaN).",
             DataWarning,

@@ -82,7 +82,7 @@ class Estimates(Result):
         return (
             f"{interval_text(self.confidence_level)}s for these queries: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.queries), 'query', 'queries')}{caveat}"
+            f"{counted(len(self.queries), 'query')}{caveat}"
         )
 
     @property

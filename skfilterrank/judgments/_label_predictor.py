@@ -618,7 +618,7 @@ def _warn_of_left(labels, index) -> None:
     left = index.query_ids[np.unique(index.codes()[np.isnan(labels)])]
     if len(left):
         warn_user(
-            f"documents of {counted(len(left), 'query', 'queries')} stay unjudged, such as of "
+            f"documents of {counted(len(left), 'query')} stay unjudged, such as of "
             f"{', '.join(map(brief, left[:_SHOWN].tolist()))}: none is judged, or all labels to "
             "learn from are the same one. Judge more, or pass one_class='copy' for the latter.",
             UnjudgedWarning,

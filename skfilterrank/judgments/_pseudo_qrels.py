@@ -227,7 +227,7 @@ def _pseudo_labels(
     if n_relevant is not None and (is_short := sizes <= number(sizes)).any():
         warn_user(
             f"n_relevant={brief(n_relevant)} makes all documents of the pool relevant for "
-            f"{is_short.sum()} of {counted(len(sizes), 'query', 'queries')}: choose less than the "
+            f"{is_short.sum()} of {counted(len(sizes), 'query')}: choose less than the "
             f"{sizes.min():,} documents of the smallest pool, or a share.",
             DataWarning,
         )
@@ -252,7 +252,7 @@ def _number(table, n_relevant, share, random_state):
     queries = table.index.unique("qid").astype(str)
     if lacking := [query for query in queries if query not in by_query]:
         raise InputError(
-            f"n_relevant lacks {counted(len(lacking), 'query', 'queries')} of the runs, such as "
+            f"n_relevant lacks {counted(len(lacking), 'query')} of the runs, such as "
             f"{brief(lacking[0])}: give a number for each query."
         )
     numbers = np.array([by_query[query] for query in queries])

@@ -76,7 +76,7 @@ class JudgingCurve(ExperimentFacts, Result):
     def _summary(self):
         return (
             f"{self.measure} of {len(self.systems)} systems, "
-            f"{counted(len(self.queries), 'query', 'queries')}, "
+            f"{counted(len(self.queries), 'query')}, "
             f"{counted(len(self.selections), 'selection')}, "
             f"{counted(len(self.mitigations), 'mitigation')}"
         )
@@ -332,7 +332,7 @@ class LeftOutTeams(ExperimentFacts, Result):
             teams = ", each a team of its own"
         return (
             f"{self.measure} of {len(self.systems)} systems{teams}, "
-            f"{counted(len(self.queries), 'query', 'queries')}"
+            f"{counted(len(self.queries), 'query')}"
         )
 
     def _head(self):

@@ -73,7 +73,7 @@ class LabelDegradation(Result):
 
     def _summary(self):
         return (
-            f"{len(self.systems)} systems, {counted(len(self.queries), 'query', 'queries')}, "
+            f"{len(self.systems)} systems, {counted(len(self.queries), 'query')}, "
             f"{counted(self.fraction_tied.shape[2], 'sample')} of the "
             f"{counted(self.n_relevant, 'relevant document')} ({self.sampling})"
         )

@@ -186,9 +186,9 @@ class Evaluation(Result, Generic[Means]):
         return pd.DataFrame(self.means)
 
     def _summary(self):
-        words = {"run": ("run",), "qid": ("query", "queries")}
+        words = {"run": "run", "qid": "query"}
         levels = self.per_query.index.names
-        numbers = [counted(len(self.per_query.index.unique(name)), *words[name]) for name in levels]
+        numbers = [counted(len(self.per_query.index.unique(name)), words[name]) for name in levels]
         text = f"{counted(self.per_query.shape[1], 'measure')} of {', '.join(numbers)}"
         if self.per_draw is None:
             return text

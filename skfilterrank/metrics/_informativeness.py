@@ -155,7 +155,7 @@ class QueryInformativeness(Result):
 
     def _summary(self):
         return (
-            f"{counted(len(self.query_ids), 'query', 'queries')}, {self.ideal.sum()} ideal and "
+            f"{counted(len(self.query_ids), 'query')}, {self.ideal.sum()} ideal and "
             f"{self.uninformative.sum()} uninformative"
         )
 

@@ -137,7 +137,7 @@ class RandomRankingBound(Result):
     def _summary(self):
         mean = f"{np.mean(self.value):.4f}"
         if np.ndim(self.value):
-            return f"{mean} in the mean of {counted(len(self.value), 'query', 'queries')}"
+            return f"{mean} in the mean of {counted(len(self.value), 'query')}"
         return f"{mean}, standard error {self.standard_error:.2g}"
 
 

@@ -108,7 +108,7 @@ class RowsEvaluation(Result):
     def _summary(self):
         return (
             f"{counted(len(self.measures), 'measure')} of "
-            f"{counted(self.n_queries, 'query', 'queries')}, {counted(self.n_rows, 'row')}"
+            f"{counted(self.n_queries, 'query')}, {counted(self.n_rows, 'row')}"
         )
 
 

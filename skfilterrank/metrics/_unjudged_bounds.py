@@ -186,7 +186,7 @@ class UnjudgedBounds(Result):
         return pd.DataFrame(columns, index=pd.Index(self.query_ids, name="qid"))
 
     def _summary(self):
-        queries = counted(len(self.query_ids), "query", "queries")
+        queries = counted(len(self.query_ids), "query")
         return (
             f"{self.measure} between {self.mean_least:.4f} and {self.mean_most:.4f} for {queries}"
         )

@@ -187,7 +187,7 @@ class ThresholdCheck(Result):
         names = self.facts.index[self.facts["warns"]].tolist()
         told = f"{', '.join(names)} differ from" if names else "nothing differs clearly from"
         return (
-            f"{told} the calibration ({counted(self.n_queries, 'query', 'queries')}, "
+            f"{told} the calibration ({counted(self.n_queries, 'query')}, "
             f"{counted(self.n_rows, 'row')})"
         )
 

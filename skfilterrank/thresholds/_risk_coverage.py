@@ -187,7 +187,7 @@ def _confidences(confidence, lists):
     if len(sure) != index.n_queries:
         raise InputError(
             "confidence must have one number for each of "
-            f"{counted(index.n_queries, 'query', 'queries')}, in the order of their sorted ids, "
+            f"{counted(index.n_queries, 'query')}, in the order of their sorted ids, "
             f"got {counted(len(sure), 'number')}."
         )
     if np.isnan(sure).any():

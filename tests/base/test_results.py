@@ -1,8 +1,16 @@
-"""Tables as LaTeX and Markdown, written out."""
+"""Tables as LaTeX and Markdown, written out, and numbers with their words."""
 
 import pytest
 
-from skfilterrank._base.results import Cell, counted, paper_note, paper_table, plural
+from skfilterrank._base.results import (
+    Cell,
+    counted,
+    interval_text,
+    p_text,
+    paper_note,
+    paper_table,
+    plural,
+)
 from skfilterrank.exceptions import InputError
 
 HEAD = ["system", "ap", "n"]
@@ -73,3 +81,14 @@ def test_plurals(one, many):
     assert plural(one) == many
     assert (counted(1, one), counted(1200, one)) == (f"1 {one}", f"1,200 {many}")
     assert counted(2, one, "others") == "2 others"
+
+
+def test_p_values_are_never_0():
+    assert [p_text(value) for value in (0.0, 9e-5, 1e-4, 0.5)] == [
+        *("<0.0001", "<0.0001", "0.0001", "0.5000")
+    ]
+
+
+def test_intervals():
+    assert interval_text(0.95) == "95 % interval"
+    assert interval_text(0.999) == "99.9 % interval"

@@ -13,7 +13,7 @@ import pytest
 
 import skfilterrank
 from public_calls import QRELS, RUNS, call, public_functions
-from skfilterrank._base.results import Result, counted, interval_text, p_text, spread_places
+from skfilterrank._base.results import Result, spread_places
 from skfilterrank.io import Rows
 from skfilterrank.judgments._estimates import Estimates
 from skfilterrank.metrics import evaluate
@@ -146,26 +146,3 @@ def test_results_of_numbers_are_a_row():
         second: float
 
     assert Two(1, 2).to_frame().to_dict("records") == [{"first": 1, "second": 2}]
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"), [(0, "0 pairs"), (1, "1 pair"), (2, "2 pairs"), (1200, "1,200 pairs")]
-)
-def test_numbers_of_things(number, expected):
-    assert counted(number, "pair") == expected
-
-
-def test_other_plurals():
-    assert counted(1, "query", "queries") == "1 query"
-    assert counted(2, "query", "queries") == "2 queries"
-
-
-def test_p_values_are_never_0():
-    assert [p_text(value) for value in (0.0, 9e-5, 1e-4, 0.5)] == [
-        *("<0.0001", "<0.0001", "0.0001", "0.5000")
-    ]
-
-
-def test_intervals():
-    assert interval_text(0.95) == "95 % interval"
-    assert interval_text(0.999) == "99.9 % interval"
