@@ -106,7 +106,6 @@ def serve(
     if len(shape) == 2 and shape[1] == 1 and not hasattr(threshold, "filter_"):
         scores = scores if isinstance(scores, pd.DataFrame) else np.ravel(scores)
     groups = np.zeros(n_rows, dtype=np.int64)
-    # predict is called only once, because thresholds count lists to detect scores on another scale.
     served = np.array(threshold.predict(scores, groups=groups))
     order = np.argsort(-served, kind="stable")[: np.count_nonzero(served > -np.inf)]
     order, below_top = order[:top_k], order[len(order) if top_k is None else top_k :]

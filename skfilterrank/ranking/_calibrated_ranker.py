@@ -235,9 +235,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         note_documents(self, data.documents)
         as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
-        splits = None
-        if not prefit:
-            splits = split_rows(self, data)
+        splits = split_rows(self, data)
         tuning = out_of_fold(self, self.estimator, data, self._score_gains, splits=splits)
         self.estimator_ = tuning.estimator
         self._fit_curve(tuning.scores, data.gains[tuning.rows])

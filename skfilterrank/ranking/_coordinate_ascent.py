@@ -482,8 +482,8 @@ class Objective(MeasuredRows):
             raise InputError(
                 f"filter=True cannot optimize a threshold for measure={brief(self.parsed.text)}: "
                 "the measure must depend only on gains and places, such as 'ndcg_f' or 'rbp'. "
-                "For others use "
-                "filter=False in RankAndFilter, which finds the best threshold for the ranking."
+                "For others use filter=False in RankAndFilter, which finds the best threshold for "
+                "the ranking."
             )
 
     @property

@@ -216,8 +216,10 @@ def check_cv(cv) -> None:
         )
 
 
-def split_rows(model, data, *, calibrates=False) -> list:
-    """Split rows by query as `cv` of the model says; one split for a certificate."""
+def split_rows(model, data, *, calibrates=False) -> list | None:
+    """Split rows by query as `cv` of the model says, None for "prefit"; once for a certificate."""
+    if is_prefit(model.cv):
+        return None
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
     given = {"by_id": data.by_id, "single": model.refit is False, "carriers": data.carriers}
     return make_splits(cv, data.labels, data.groups, **given)

@@ -357,10 +357,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.estimator_ = self.estimator if self._is_prefit else rows.fit_on(self.estimator)
             threshold.fit()
         else:
-            calibrates, splits = threshold.is_calibrated, None
-            if not self._is_prefit:
-                splits = split_rows(self, rows, calibrates=calibrates)
-            how: dict[str, Any] = {"splits": splits, "calibrates": calibrates}
+            how: dict[str, Any] = {"calibrates": threshold.is_calibrated}
+            how["splits"] = split_rows(self, rows, **how)
             # Each split is fitted and scored, and the final model is fitted.
             tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
             self.estimator_ = tuning.estimator

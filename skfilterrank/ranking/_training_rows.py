@@ -210,8 +210,7 @@ def _check_fit_params(fit_params, judged):
     for name in OTHER_EVAL_GROUPS & fit_params.keys():
         raise InputError(
             f"fit() got {name}, but expects the queries of held-out sets as eval_groups=, the "
-            "query "
-            "id of each row of each set in eval_set=[(X, y), ...]."
+            "query id of each row of each set in eval_set=[(X, y), ...]."
         )
     for name in OTHER_GROUPS & fit_params.keys():
         remedy = f"pass them as groups= instead of {name}="

@@ -68,7 +68,7 @@ def test_zero_is_the_threshold(separable, init):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", [1 / 64, 1.0, 64.0])
+@pytest.mark.parametrize("unit", [1 / 64, 64.0])
 def test_weights_and_threshold_are_rescaled_together(judged, unit):
     X, y, groups = judged
     # nDCG_f does not change with the unit of the gains; the regression's weights do.
@@ -103,7 +103,7 @@ def test_queries_that_teach_nothing_are_harmless(judged):
 
 @pytest.mark.filterwarnings("ignore:.* and no query has two")
 @pytest.mark.slow
-@pytest.mark.parametrize("gain", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("gain", [0.0, -1.0])
 def test_all_gains_equal(separable, gain):
     X, y, groups = separable
     ranker = CoordinateAscentRanker(**FAST).fit(X, np.full(len(y), gain), groups)
@@ -244,7 +244,7 @@ def test_early_stopping(judged):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("patience", [1, 2, 3])
+@pytest.mark.parametrize("patience", [1, 3])
 def test_stops_after_so_many_sweeps_without_a_gain(judged, patience):
     X, y, groups = judged
     held = groups % 2 == 0
@@ -350,8 +350,9 @@ def test_parameters_out_of_range(separable, settings, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("filtering", [False, True])
-@pytest.mark.parametrize("init", ["least_squares", "uniform"])
+@pytest.mark.parametrize(
+    ("filtering", "init"), [(False, "uniform"), (True, "least_squares"), (True, "uniform")]
+)
 def test_scale_of_features_does_not_matter(judged, filtering, init):
     X, y, groups = judged
     settings = FAST | {"filter": filtering, "init": init}

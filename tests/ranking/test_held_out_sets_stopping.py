@@ -92,8 +92,15 @@ def check_rounds(fitted, name, X, y, groups):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("library", RANKERS)
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [
+        ("lightgbm", "ndcg_f@3"),
+        ("lightgbm", "forbidden@3"),
+        ("catboost", "forbidden@3"),
+        *(("xgboost", name) for name in MEASURES),
+    ],
+)
 def test_rankers_stop_by_the_value_of_the_function(split, library, name):
     ranker = QueryRanker(RANKERS[library], measure=name).fit(*split.learn, **split.sets)
     check_rounds(ranker, name, *split.held)
@@ -133,7 +140,7 @@ def test_folds_and_searches_stop_by_the_measure(split, library):
     values, best = rounds_of(model.estimator_, "ndcg_f@3")
     assert len(values) == best + PATIENCE
     labels = pd.Series(split.y, index=pd.Index(split.groups, name="qid"))
-    search = GridSearchCV(ranker, {"estimator__max_depth": [2, 3]}, cv=GroupKFold(2), n_jobs=2)
+    search = GridSearchCV(ranker, {"estimator__max_depth": [2]}, cv=GroupKFold(2))
     search.fit(split.X, labels, groups=split.groups)
     values, best = rounds_of(search.best_estimator_, "ndcg_f@3")
     assert len(values) == best + PATIENCE
