@@ -314,7 +314,7 @@ def test_a_changed_label_changes_few_others(collection):
     changed = judged.assign(label=judged["label"].where(judged.index > 0, 1))
     assert judged["label"][0] != 1
     before, again, other = (
-        _drawn(_quietly(labels, runs, n_draws=20, random_state=seed))
+        _drawn(_quietly(labels, runs, n_draws=6, random_state=seed))
         for labels, seed in ((judged, 0), (changed, 0), (judged, 1))
     )
     kept, by_chance = ((labels == before).mean() for labels in (again, other))

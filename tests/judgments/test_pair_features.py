@@ -116,9 +116,8 @@ def _fitted(X, y, groups, **params):
     return PairFeatures(ranks=RANKS, **params).fit_transform(X, y, groups)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_all_columns_are_those_of_a_slow_reference(seed):
-    X, y, groups = _pairs(seed)
+def test_all_columns_are_those_of_a_slow_reference():
+    X, y, groups = _pairs(1)
     # Forbidden labels may be the largest ones.
     y = np.where(y == -1, -3, y)
     vector, _ = _terms(X["text"])
