@@ -150,10 +150,7 @@ class TestEarlyStopping:
     def test_lightgbm(self, data, held_out, kind):
         estimator = kind(**LIGHTGBM | {"n_estimators": 200, "learning_rate": 0.5})
         fitted = self.stopped_at(
-            data,
-            held_out,
-            make_pipeline(StandardScaler(), estimator),
-            callbacks=[early_stopping(3, verbose=False)],
+            data, held_out, estimator, callbacks=[early_stopping(3, verbose=False)]
         )
         assert 0 < fitted.best_iteration_ < 100
 
