@@ -156,7 +156,7 @@ class TestSimulation:
     @pytest.mark.parametrize("name", [n for n in sorted(MEASURES) if n not in NONNEGATIVE])
     def test_simulation_is_near_the_enumeration(self, name):
         pool, k = [2.0, 1.0, 1.0, 0.0, 0.0, -1.0], 3 if MEASURES[name].takes_k else None
-        value, error = bound_of_one(pool, name, k=k, method="simulation", n_samples=800)
+        value, error = bound_of_one(pool, name, k=k, method="simulation", n_samples=4000)
         expected = enumerated(name, pool, k)
         assert abs(value - expected) <= 4 * error + 1e-12
 
