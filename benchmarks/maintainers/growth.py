@@ -198,7 +198,7 @@ def file_cells():
 
         return read
 
-    csv, jsonl = (table(format, document="docno") for format in ("csv", "jsonl"))
+    csv, jsonl = (table(format, columns={"docno": "docno"}) for format in ("csv", "jsonl"))
     readers = {"run": files.read_run, "qrels": files.read_qrels, "sample": files.read_qrels}
     readers |= {"letor": files.read_letor, "csv": csv, "jsonl": jsonl}
     for kind, read in readers.items():

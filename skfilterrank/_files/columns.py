@@ -22,11 +22,8 @@ class Role(NamedTuple):
         """All names, the sure ones first."""
         return self.sure + self.doubtful
 
-    def column(self, present, option=None):
-        """Return the column of this role, None without one; raise if several may be meant.
-
-        `option` names the argument that decides; None is ``columns=``.
-        """
+    def column(self, present):
+        """Return the column of this role, None without one; raise if several may be meant."""
         ours = find_column(present, self.sure[:1])
         if ours is not None:
             return ours
@@ -36,7 +33,7 @@ class Role(NamedTuple):
             if len(found) == 1:
                 return found[0]
             if found:
-                option = option or f"columns=, such as {{{self.sure[0]!r}: {brief(found[0])}}}"
+                option = f"columns=, such as {{{self.sure[0]!r}: {brief(found[0])}}}"
                 raise InputError(
                     f"the columns {brief_list(found)} may each be {brief(self.sure[0])}: name one "
                     f"of them by {{{option}}}, or rename it to {brief(self.sure[0])}.",

@@ -335,7 +335,6 @@ THRESHOLDS = {
 # Arguments whose option has another name.
 _OPTION_OF = {
     "documents": "docs",
-    "groups": "query",
     "keep_if": "threshold",
     "measures": "measure",
     "risks": "risk",
@@ -343,6 +342,7 @@ _OPTION_OF = {
 # Functions, classes and advice of Python, with what commands write instead.
 _WRITTEN = {
     "groups": "the run",
+    "groups=": "the query ids",
     "held_out_": "held-out value",
     "ndcg_f_score": "ndcg_f",
     "pass document ids": "'docno'",

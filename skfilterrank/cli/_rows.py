@@ -103,7 +103,7 @@ class JudgedRows:
 def read_rows(path, options: dict[str, Any], like: dict | None = None, labelled=True) -> JudgedRows:
     """Read a LETOR file or a table.
 
-    `options` are the given ones: query, label, document, and roles. `like` holds the settings of a
+    `options` are the given ones: names of ids and labels, and roles. `like` holds the settings of a
     model's training file.
     """
     is_table = is_table_name(path)
@@ -153,16 +153,18 @@ def _read_letor(path, like):
 
 def _read_table(path, options, like, labelled):
     """Read a table; a test file needs the columns of the training file."""
-    asked = {name: options.pop(name, None) for name in ("query", "label", "document")}
-    known = {name: asked[name] or (like or {}).get(name) for name in asked}
-    label = (known["label"] or "label") if labelled else None
-    read = partial(read_judged_table, path, query=known["query"] or "qid", label=label)
-    table = read(document=asked["document"])
-    if asked["document"] is None:
-        document = find_column(table.columns, [known["document"], *ROLES["docno"].names])
+    asked = options.pop("columns", {})
+    ids = (like or {}).get("ids", {}) | asked
+    label = ids.get("label", "label") if labelled else None
+    # A new file may lack the document ids of the training file.
+    named = {role: name for role, name in ids.items() if role != "docno" or role in asked}
+    read = partial(read_judged_table, path, labelled=labelled)
+    table = read(columns=named)
+    if "docno" not in asked:
+        document = find_column(table.columns, [ids.get("docno", "docno"), *ROLES["docno"].names])
         if document is not None:
             # Read again as ids, with leading zeros, which must be unique.
-            table = read(document=document)
+            table = read(columns=named | {"docno": document})
     groups = pd.Index(table.index.get_level_values("qid"), name="qid")
     has_ids = table.index.nlevels > 1
     docnos = table.index.get_level_values("docno") if has_ids else _numbered(groups)
@@ -194,7 +196,7 @@ def _read_table(path, options, like, labelled):
         name: X[name].astype(object).where(X[name].notna(), "").astype("str") for name in texts
     }
     X = X[used].assign(**numbers, **words).reset_index()
-    settings = {"kind": "table", **asked, "columns": columns}
+    settings = {"kind": "table", "ids": ids, "columns": columns}
     return JudgedRows(X, y, groups, docnos, settings, unused, n_machine)
 
 

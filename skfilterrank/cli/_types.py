@@ -204,7 +204,6 @@ def _read(help="", metavar="FILE", **properties):
 File = Annotated[str | None, _read()]
 NewFile = Annotated[str | None, Arg(convert=file_to_write, metavar="FILE", file="write")]
 Report = Annotated[str | None, Arg(convert=page, metavar="REPORT", file="write")]
-Column = Annotated[str | None, Arg(metavar="COLUMN")]
 Count = Annotated[int | None, Arg(convert=positive, metavar="N")]
 Number = Annotated[int, Arg(convert=positive, metavar="N")]
 Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
@@ -263,9 +262,6 @@ Missing = Annotated[str | None, Arg(choices=MISSING)]
 Unit = Annotated[Literal["document", "query"], Arg("unit of a sample: documents or whole queries")]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("run that the others are compared with", metavar="NAME")]
-Document = Annotated[
-    str | None, Arg("column of the document id", metavar="COLUMN", shown="docno, docid, ...")
-]
 Text = Annotated[
     list[str] | None,
     Arg("columns with the text of the documents", names, metavar="A,B", shown="guessed"),
@@ -363,10 +359,6 @@ class ColumnOptions:
 
     Parameters
     ----------
-    query
-        column of the query id (default: qid)
-    label
-        column of the label (default: label)
     text
         column with the text of the document (default: the longest)
     query_text
@@ -379,9 +371,7 @@ class ColumnOptions:
         columns of categories (default: none)
     """
 
-    query: Column = None
-    document: Document = None
-    label: Column = None
+    columns: Columns = None
     text: Annotated[list[str] | None, Arg(convert=names, metavar="A")] = None
     query_text: Names = None
     same: Annotated[list | None, Arg(convert=pairs, metavar="A=B,...")] = None

@@ -58,7 +58,8 @@ def apply(
                 "in Python with joblib.load.",
                 saved,
             )
-        read = read_rows(data, {}, model["table"], labelled=False)
+        given = {} if columns is None else {"columns": columns}
+        read = read_rows(data, given, model["table"], labelled=False)
         check_ids(read, format, "--format csv or json")
         found = model["model"].predict(read.X, groups=read.groups)
         lists = read.lists(found, model["name"])

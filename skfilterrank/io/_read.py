@@ -60,6 +60,8 @@ _MOST = 5
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
 # Words for the expected file, by its column of values.
 _EXPECTED = {"label": "judgments", "score": "a run"}
+# Roles of columns of judged rows.
+_JUDGED = ("qid", "label", "docno")
 
 
 def read_qrels(
@@ -570,11 +572,7 @@ def _shown(counts):
 
 
 def read_judged_table(
-    source,
-    *,
-    query: str = "qid",
-    label: str | None = "label",
-    document: str | None = None,
+    source, *, columns: dict[str, str] | None = None, labelled: bool = True
 ) -> pd.DataFrame:
     r"""Read a file that holds a table with one row per judged document.
 
@@ -585,15 +583,15 @@ def read_judged_table(
         the end of its name says: .csv, .tsv, .json, .jsonl or .ndjson, .parquet or .pq, .xlsx. It
         may be compressed with gzip, bzip2, xz or zstd, with another ending for this, such as .gz.
         Without such an ending, its first line must name the column of queries.
-    query : str, default="qid"
-        Column that holds the query id. It becomes the index level "qid". If there is no column
-        "qid", other names that `read_qrels` knows, such as "query_id", are tried.
-    label : str or None, default="label"
-        Column that holds the labels, as numbers or strings. Missing labels become NaN (unjudged).
-        If there is no column "label", other names that `read_qrels` knows, such as "relevance", are
-        tried, and the column is called "label". None is for a table without labels.
-    document : str, default=None
-        Column that holds the document id. It becomes the second index level, "docno".
+    columns : dict or None, default=None
+        Names of columns by our names, such as ``{"qid": "question", "label": "verdict"}``. "qid"
+        holds the query id, which becomes the index level "qid". "label" holds the labels, as
+        numbers or strings; missing labels become NaN (unjudged). Without a name for them, the names
+        that `read_qrels` knows are tried, such as "query_id" and "relevance", and the column of
+        labels is called "label". "docno" holds the document id, which becomes the second index
+        level, "docno"; without a name, there is no such level.
+    labelled : bool, default=True
+        False is for a table without labels.
 
     Returns
     -------
@@ -608,7 +606,7 @@ def read_judged_table(
         broken, an id of a query or document is empty, a query holds a document twice, bytes are not
         UTF-8, or the file has no rows.
     ValueError
-        If a column is missing.
+        If a column is missing, or `columns` names one twice or has other keys.
     ImportError
         If pyarrow is not installed and the file is Parquet.
 
@@ -624,23 +622,25 @@ def read_judged_table(
     >>> import io
     >>> from skfilterrank.io import read_judged_table
     >>> file = io.StringIO("qid,docno,label,text\n001,a,Good,some words\n001,b,,more words\n")
-    >>> read_judged_table(file, document="docno")
+    >>> read_judged_table(file, columns={"docno": "docno"})
               label        text
     qid docno
     001 a      Good  some words
         b       NaN  more words
     """
     name = source_name(source)
-    if query == document or (label is not None and label in (query, document)):
+    roles_of(columns)
+    named = {"qid": "qid", "label": "label"} | dict(columns or {})
+    if unknown := [role for role in named if role not in _JUDGED]:
         raise InputError(
-            f"{{query={brief(query)}}}, {{label={brief(label)}}} and "
-            f"{{document={brief(document)}}} must be different columns.",
-            argument=(
-                f"query={brief(query)}",
-                f"label={brief(label)}",
-                f"document={brief(document)}",
-            ),
+            f"{{columns=}} of judged rows must have keys among {brief_list(_JUDGED)}, got "
+            f"{brief(unknown[0])}.",
+            argument="columns=",
         )
+    if not labelled:
+        del named["label"]
+    roles_of(named)
+    query, label, document = map(named.get, _JUDGED)
 
     data = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
@@ -659,8 +659,8 @@ def read_judged_table(
             f"{name} ends in none of {brief_list(list(SUFFIXES))}, and its first line names no "
             f"column such as {brief(query)}{seems(data)}."
         )
-    table = table.rename(columns={labels.column(table.columns, "label="): label})
-    ids = [queries.column(table.columns, "query=") or query]
+    table = table.rename(columns={labels.column(table.columns): label})
+    ids = [queries.column(table.columns) or query]
     ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]
@@ -671,11 +671,13 @@ def read_judged_table(
             name,
         )
     if absent:
+        lacking = next(role for role in named if named[role] in absent)
+        others = [column for column in table.columns if column not in wanted]
+        given = "columns=" + (f", such as {{{lacking!r}: {brief(others[0])}}}" if others else "")
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "
-            f"{brief_list(table.columns)}. Pass the names of the columns as {{query=}}, {{label=}} "
-            "and {document=}.",
-            argument=("query=", "label=", "document="),
+            f"{brief_list(table.columns)}. Name each by {{{given}}}, or rename it.",
+            argument=given,
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)

@@ -229,10 +229,10 @@ def warn_without_pairs(ranker, gains, codes, lost=lambda: "all scores may be equ
     if (gains == some[codes]).all():
         warn_user(
             f"{type(ranker).__name__} learns from documents of different gain in one query, and no "
-            f"query has two, so that {lost()}. Check y and {{groups}}, or use a classifier or a "
+            f"query has two, so that {lost()}. Check y and {{groups=}}, or use a classifier or a "
             "regressor.",
             FitWarning,
-            argument="groups",
+            argument="groups=",
         )
 
 

@@ -113,6 +113,34 @@ def test_files_that_are_no_models(model, run, folder):
         assert err.count("\n") == 1
 
 
+def test_columns_of_rows_are_named(run, folder, table):
+    """The model knows the names in its training file; those of other rows are given."""
+    named = {"qid": "question", "docno": "answer", "label": "verdict"}
+    table = table.rename(columns=named)
+    table[:60].to_csv("train.csv", index=False)
+    table[60:90].to_csv("test.csv", index=False)
+    table[60:90].rename(columns={"question": "q"}).to_csv("other.csv", index=False)
+    columns = "qid=question,docno=answer,label=verdict"
+    code, _, err = run(
+        "rank-filter", "train.csv", "--columns", columns, "--gains", "Bad=-1,Ok=1,Good=2",
+        "--models", "bce", "--learner", "linear", "--threshold", "none", "--save", "m.joblib",
+    )  # fmt: skip
+    assert (code, "verdict" in err) == (0, False)
+    code, out, _ = run("apply", "m.joblib", "test.csv")
+    assert code == 0
+    assert {line.split()[2] for line in out.splitlines()} == set(table["answer"][60:90])
+    code, _, err = run("apply", "m.joblib", "other.csv")
+    assert code == 2
+    assert "no column 'question'; " in err
+    assert " Name each by --columns, such as qid=q, or rename it" in err
+    assert run("apply", "m.joblib", "other.csv", "--columns", "qid=q")[:2] == (0, out)
+    code, _, err = run("rank-filter", "train.csv", "--columns", "qid=question,score=f1")
+    assert code == 2
+    assert (
+        "--columns of judged rows must have keys among 'qid', 'label', 'docno', got 'score'" in err
+    )
+
+
 def test_rows_that_do_not_fit_the_model(model, run, folder):
     test = pd.read_csv("test.csv")
     test.drop(columns="f1").to_csv("narrow.csv", index=False)

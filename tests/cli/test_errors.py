@@ -38,7 +38,7 @@ def test_arguments_of_functions_become_options(command):
         ("threshold", "LearnedThreshold", "--threshold learned"),
         ("threshold", "TunedThreshold", "--threshold tune"),
         ("threshold", "threshold=np.inf", "--threshold inf"),
-        ("rank-filter", "groups=", "--query"),
+        ("rank-filter", "groups=", "the query ids"),
         ("monitor", "groups", "the run"),
         ("apply", "random_state=3", "random_state=3"),
     ],

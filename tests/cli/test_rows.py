@@ -68,7 +68,7 @@ def test_long_lists_of_labels_are_cut(read, table):
 
 def test_another_query_column(read, table):
     renamed = table.rename(columns={"qid": "topic"}).assign(qid=range(len(table)))
-    rows = read(renamed, query="topic")
+    rows = read(renamed, columns={"qid": "topic"})
     assert rows.groups.tolist() == table["qid"].tolist()
     assert rows.X["qid"].tolist() == table["qid"].tolist()
     assert "qid" in rows.unused
@@ -100,9 +100,9 @@ def write(folder, name, text):
         ("a.csv", "", {}, "a.csv: the file is empty"),
         ("a.csv", "qid,label,x\n", {}, "a.csv: the file holds no rows"),
         ("a.csv", "q,label,x\n1,1,2\n", {}, r"no column 'qid'; its columns are 'q', 'label', 'x'. "
-         "Pass the names of the columns as"),
-        ("a.csv", "qid,label,x\n1,1,2\n", {"label": "y"}, "no column 'y'; its columns are 'qid'"),
-        ("a.csv", "qid,label,x\n1,1,2\n", {"document": "y"}, "no column 'y'; its columns are"),
+         "Name each by columns=, such as {'qid': 'q'}, or rename it"),
+        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"label": "y"}}, "no column 'y'; its columns are 'qid'"),
+        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"docno": "y"}}, "no column 'y'; its columns are"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"text": ["y"]}, "no column 'y' to learn from; its "
          "columns are 'x'"),
         ("a.csv", "qid,label,x\n1,1,red\n", {}, "neither a text nor a numeric column to learn"),

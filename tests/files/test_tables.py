@@ -104,7 +104,7 @@ def test_a_text_with_a_carriage_return_stays_one_field(text):
     fields = [["qid", "docno", "label", "t"], ["1", "x", "1", restored(text)], ["1", "y", "0", ""]]
     # What begins with a carriage return has an apostrophe, as a formula has.
     assert [[restored(field) for field in row] for _, row in rows(written)] == fields
-    read = judged(written, document="docno")
+    read = judged(written, columns={"docno": "docno"})
     assert restored(read["t"].iloc[0]) == text
     assert read["label"].tolist() == [1, 0]
 
@@ -123,7 +123,7 @@ def test_the_line_where_a_row_begins():
 def test_a_carriage_return_outside_quotes_ends_a_row():
     assert rows("a,b\n1,x\ry\n") == [(1, ["a", "b"]), (2, ["1", "x"]), (3, ["y"])]
     with pytest.raises(FileFormatError, match=r"t\.csv:3: 2 fields were expected.* got 1"):
-        judged("qid,t\n1,x\ry\n", label=None)
+        judged("qid,t\n1,x\ry\n", labelled=False)
 
 
 def test_a_pair_of_quotes_is_a_row_and_blanks_are_none():

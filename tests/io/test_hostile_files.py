@@ -41,10 +41,14 @@ SCORED = CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")
 # How each reader is called, the end of the file's name, and a valid file.
 READERS = {
     "letor": (read_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),
-    "csv": (partial(read_judged_table, document="docno"), ".csv", CSV),
-    "tsv": (partial(read_judged_table, document="docno"), ".tsv", CSV.replace(b",", b"\t")),
-    "jsonl": (partial(read_judged_table, document="docno"), ".jsonl", JSONL),
-    "parquet": (partial(read_judged_table, document="docno"), ".parquet", parquet(CSV)),
+    "csv": (partial(read_judged_table, columns={"docno": "docno"}), ".csv", CSV),
+    "tsv": (
+        partial(read_judged_table, columns={"docno": "docno"}),
+        ".tsv",
+        CSV.replace(b",", b"\t"),
+    ),
+    "jsonl": (partial(read_judged_table, columns={"docno": "docno"}), ".jsonl", JSONL),
+    "parquet": (partial(read_judged_table, columns={"docno": "docno"}), ".parquet", parquet(CSV)),
     "qrels": (read_qrels, "", b"1 0 a 2\n1 0 b -1\n2 0 a 0.5\n"),
     "qrels csv": (read_qrels, "", CSV),
     "qrels json": (read_qrels, "", b'{"1": {"a": 2, "b": -1}, "2": {"a": 0.5}}'),

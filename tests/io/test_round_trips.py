@@ -37,7 +37,7 @@ def judged_tables(draw, texts=TEXTS, ids=IDS):
 def check(table, file, format):
     """What is read is what was written."""
     file.name = f"t.{format}"
-    read = read_judged_table(file, document="docno")
+    read = read_judged_table(file, columns={"docno": "docno"})
     assert read.index.to_list() == list(zip(table["qid"], table["docno"]))
     np.testing.assert_array_equal(read["label"].to_numpy(float), table["label"])
     np.testing.assert_array_equal(read["number"].to_numpy(float), table["number"])

@@ -30,7 +30,7 @@ lines"
 
 
 def test_csv_text():
-    table = read(CSV, document="docno")
+    table = read(CSV, columns={"docno": "docno"})
     assert table.index.names == ["qid", "docno"]
     assert table.index.tolist() == [("001", "a"), ("001", "b"), ("q2", "a")]
     assert table.columns.tolist() == ["label", "score", "text"]
@@ -42,7 +42,7 @@ def test_csv_text():
 
 def test_ids_are_strings_even_where_all_are_integers():
     for text in ("qid,docno,label\n1,7,0\n01,7,1\n", "qid,docno,label\r\n1,7,0\r\n01,7,1\r\n"):
-        table = read(text, document="docno")
+        table = read(text, columns={"docno": "docno"})
         assert table.index.tolist() == [("1", "7"), ("01", "7")]
     table = read('{"qid": 1, "label": 0}\n{"qid": "01", "label": 1}\n', "jsonl")
     assert table.index.tolist() == ["1", "01"]
@@ -52,7 +52,7 @@ def test_parquet_ids_and_index(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"q": np.array([3, 4]), "d": [5.0, 6.0], "label": ["Good", None]})
     frame.set_index("q").to_parquet(tmp_path / "t.parquet")
-    table = read_judged_table(tmp_path / "t.parquet", query="q", document="d")
+    table = read_judged_table(tmp_path / "t.parquet", columns={"qid": "q", "docno": "d"})
     assert table.index.tolist() == [("3", "5"), ("4", "6")]
     assert table["label"].iloc[0] == "Good"
     assert pd.isna(table["label"].iloc[1])
@@ -90,27 +90,34 @@ def test_numbers_are_exact():
 
 
 def test_columns():
-    assert list(read(CSV, label=None)) == ["docno", "label", "score", "text"]
-    assert list(read(CSV, label="score", document="docno")) == ["label", "score", "text"]
+    assert list(read(CSV, labelled=False)) == ["docno", "label", "score", "text"]
+    assert list(read(CSV, columns={"label": "score", "docno": "docno"})) == [
+        "label",
+        "score",
+        "text",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("columns", "message"),
     [
         (
-            {"query": "query"},
-            "has no column 'query'; its columns are 'qid', 'docno', 'label', 'sco",
+            {"qid": "query"},
+            "has no column 'query'; its columns are 'qid', 'docno', 'label', 'score', 'text'. "
+            r"Name each by columns=, such as \{'qid': 'qid'}, or rename it",
         ),
         ({"label": "grade"}, "has no column 'grade'; its columns are"),
-        ({"document": "id"}, "has no column 'id'; its columns are"),
-        ({"query": "label"}, "must be different columns"),
-        ({"document": "label"}, "must be different columns"),
+        ({"docno": "id"}, "has no column 'id'; its columns are"),
+        ({"qid": "label"}, "columns must name each column once, .* 'label' has two meanings"),
+        ({"docno": "label"}, "columns must name each column once"),
+        ({"score": "score"}, "columns= of judged rows must have keys among .*, got 'score'"),
+        (["qid"], "columns must be a dict of names by our names"),
     ],
 )
-def test_bad_parameters(tmp_path, params, message):
+def test_bad_columns(tmp_path, columns, message):
     (tmp_path / "t.csv").write_text(CSV)
     with pytest.raises(ValueError, match=message):
-        read_judged_table(tmp_path / "t.csv", **params)
+        read_judged_table(tmp_path / "t.csv", columns=columns)
 
 
 @pytest.mark.parametrize(("suffix", "separator"), [("tsv", "\t"), ("csv", ","), ("csv", ";")])
@@ -213,13 +220,13 @@ def test_duplicate_documents():
     with pytest.raises(
         FileFormatError, match=r"t\.csv:5: document 'a' occurs a second time in query '1'"
     ):
-        read(text, document="docno")
+        read(text, columns={"docno": "docno"})
     assert len(read(text)) == 4
 
 
 def test_empty_document():
     with pytest.raises(FileFormatError, match=r":3: the line holds no id in column 'docno'"):
-        read("qid,docno,label\n1,a,0\n1,,0\n", document="docno")
+        read("qid,docno,label\n1,a,0\n1,,0\n", columns={"docno": "docno"})
 
 
 def test_long_fields_are_no_error():
@@ -338,12 +345,15 @@ def test_names_of_columns_are_for_tables_with_other_names():
 
 def test_labels_have_the_names_that_judgments_have():
     text = "qid,docno,Relevance,label_of_box\n1,a,2,7\n"
-    table = read(text, document="docno")
+    table = read(text, columns={"docno": "docno"})
     assert table.to_dict("list") == {"label": [2], "label_of_box": [7]}
     assert read_qrels(io.StringIO(text))["label"].tolist() == [2]
-    assert read(text, label="Relevance")["Relevance"].tolist() == [2]
-    assert read(text.replace("Relevance", "grade"), query="grade", label="docno").index[0] == "2"
-    message = "'Relevance', 'grade' may each be 'label': name one of them by label=, or rename"
+    assert read(text, columns={"label": "Relevance"})["Relevance"].tolist() == [2]
+    columns = {"qid": "grade", "label": "docno"}
+    assert read(text.replace("Relevance", "grade"), columns=columns).index[0] == "2"
+    message = (
+        "'Relevance', 'grade' may each be 'label': name one of them by columns=, such as {'lab"
+    )
     with pytest.raises(ValueError, match=message):
         read(text.replace("label_of_box", "grade"))
 
@@ -353,7 +363,7 @@ def test_columns_of_doubtful_names_are_taken_alone_and_not_guessed():
     message = r"the columns 'query', 'user_id' may each be 'qid': .* columns=, such as \{'qid': 'qu"
     with pytest.raises(ValueError, match=message):
         read_qrels(io.StringIO(table))
-    with pytest.raises(ValueError, match="name one of them by query=, or rename it to 'qid'"):
+    with pytest.raises(ValueError, match=message):
         read(table)
     found = read_qrels(io.StringIO(table), columns={"qid": "user_id"})
     assert found.to_numpy().tolist() == [["1", "a", 2]]
@@ -394,7 +404,10 @@ def test_excel(tmp_path, monkeypatch):
         frame.to_excel(book, sheet_name="labels", index=False)
     found = read_qrels(path)
     assert found.to_dict("list") == {"qid": ["7", "01"], "docno": ["a", "b"], "label": [2, 0]}
-    assert read_judged_table(path, document="docno").index.tolist() == [("7", "a"), ("01", "b")]
+    assert read_judged_table(path, columns={"docno": "docno"}).index.tolist() == [
+        ("7", "a"),
+        ("01", "b"),
+    ]
     frame["Grade"] = [2, None, "x"]
     with pd.ExcelWriter(path) as book:
         frame.to_excel(book, sheet_name="a", index=False)

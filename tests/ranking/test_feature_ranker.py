@@ -66,7 +66,9 @@ def test_no_query_has_an_order_to_learn(judged, make):
     X, y, groups = judged
     lists = (y, np.arange(len(y))), (np.unique(groups, return_inverse=True)[1] % 3.0, groups)
     for labels, ids in lists:
-        with pytest.warns(FitWarning, match="no query has two, so that .*scores .*Check y and gro"):
+        with pytest.warns(
+            FitWarning, match="no query has two, so that .*scores .*Check y and groups="
+        ):
             ranker = make().fit(X, labels, groups=ids)
         assert len(np.unique(ranker.predict(X))) == 1
 

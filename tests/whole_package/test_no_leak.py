@@ -364,7 +364,7 @@ def test_lists_that_the_command_holds_out_do_not_know_their_labels(tmp_path, cap
     def lists(labels):
         table.assign(label=labels).to_csv(tmp_path / "rows.csv", index=False)
         options = ["--cv", "2", "--models", "mse", "--learner", "linear", "--threshold", "0.5"]
-        options += ["--query", "query", "--label", "label", "--document", "docno"]
+        options += ["--columns", "qid=query,label=label,docno=docno"]
         options += ["--numeric", "a,b", "--out-run", str(tmp_path / "lists.csv"), "--n-jobs", "1"]
         assert main(["rank-filter", str(tmp_path / "rows.csv"), *options]) == 0
         capsys.readouterr()
