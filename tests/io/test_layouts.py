@@ -230,6 +230,8 @@ def rows_of_page():
     """Part, layout and answer of each row of the page."""
     for part in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
         title = part.partition("\n")[0]
+        if "\n| layout |" not in part:
+            continue
         for row in re.findall(r"^\| (?!layout|---)(.*?) \| .*\| (.*) \|$", part, re.MULTILINE):
             yield title, *row
 
