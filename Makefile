@@ -12,7 +12,7 @@ EXTRAS_test := all
 EXTRAS_dev := all
 EXTRAS_nightly := all,rag,recipes
 EXTRAS_site := plot
-EXTRAS_pytest := plot,parquet,zstd,report,xgboost,catboost
+EXTRAS_pytest := plot,parquet,zstd,excel,report,xgboost,catboost
 OLDEST_GROUP ?= pytest
 # What runs on the oldest packages: where those that we build on differ from version to version.
 OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py \

@@ -301,25 +301,26 @@ def _read_json(content, name, kinds, format):
     if is_lines:
         return read_jsonl(content, name, kinds, "jsonl")
     value = json_of(text, name, unique=True)
-    is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
+    is_filled = bool(value) and isinstance(value, dict)
+    is_texts = is_filled and all(isinstance(x, str) for x in value.values())
     if is_texts and set(value).isdisjoint(chain(ROLES["qid"].names, ROLES["docno"].names, *kinds)):
         # The object holds texts by id; it is not the only row of a table.
         table = pd.DataFrame({"id": list(value), "text": list(value.values())})
-    elif is_by_query(value):
+    elif value and is_by_query(value):
         # The caller decides if the numbers are labels or scores.
         table = as_table(value, "label").assign(score=lambda table: table["label"])
-    elif isinstance(value, dict) and value and all(isinstance(x, list) for x in value.values()):
+    elif is_filled and all(isinstance(x, list) for x in value.values()):
         raise FileFormatError(
             "the JSON maps ids to lists, but each query must map its documents to numbers, as in "
             '{"q1": {"d1": 1}}, or each row must be an object with names of columns.',
             name,
         )
     else:
-        rows = [value] if isinstance(value, dict) else value
+        rows = [value] if is_filled else value
         if not rows or not all(isinstance(row, dict) for row in rows):
             raise FileFormatError(
                 "the JSON must be an object {query: {document: number}}, or a list of objects with "
-                "one name for each column.",
+                f"one name for each column, got {brief(value)}.",
                 name,
             )
         table = table_of_records(rows, name)

@@ -88,7 +88,7 @@ _FIRST_BYTES = {
     "parquet": re.compile(rb"PAR1[\0-\x1f]"),
     "excel": re.compile(rb"PK\x03\x04(?s:.*)xl/workbook"),
     # A bracket alone does not prove JSON: an id may begin with a bracket.
-    "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
+    "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:|\s*(?:\[\s*\]|\{\s*\})\s*\Z'),
 }
 # Matches the next line that is neither blank nor a comment, nor a hint of spreadsheets ("sep=;").
 _LINE = re.compile(rb"^[^\S\n]*(?!sep=[,;|\t]\s*$)([^\s#][^\n]*)", re.MULTILINE)

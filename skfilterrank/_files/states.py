@@ -37,9 +37,9 @@ def read_state(source, kind: str, read):
     content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
+        said = "it names no format" if found is None else f"its format is {brief(found)}"
         raise FileFormatError(
-            f"its format is {brief(found or content)}, expected {kind!r}. Write it again with "
-            "this version of the library.",
+            f"{said}, expected {kind!r}. Write it again with this version of the library.",
             name,
         )
     advice = "Write it again instead of editing it."

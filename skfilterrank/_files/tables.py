@@ -226,7 +226,8 @@ def read_parquet(data, name, kinds, format):
 
 def read_excel(data, name, kinds, format):
     """Read the one sheet of an Excel file that has rows; blank rows are left out."""
-    import_optional("openpyxl", f"reading {name}", "openpyxl, or save the sheet as CSV")
+    extra = "'skfilterrank[excel]', or save the sheet as CSV"
+    import_optional("openpyxl", f"reading {name}", extra)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             n_bytes = sum(part.file_size for part in packed.infolist())

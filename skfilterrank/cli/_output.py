@@ -349,6 +349,7 @@ _WRITTEN = {
     "complete_qrels": "'skfilterrank complete'",
     "evaluate_runs": "'skfilterrank evaluate'",
     "score_systems": "'skfilterrank compare'",
+    "register_measure": "a module of --plugin",
     "rank_systems": "judgments.rank_systems in Python",
     "draw_sample(..., unit='query')": "'skfilterrank select --strategy sample --unit query'",
     "skfilterrank.judgments.estimate": "judgments.estimate in Python",
@@ -396,6 +397,8 @@ def option_of(term: str) -> str:
         return _WRITTEN[term]
     if option is None:
         return term
+    if value.startswith("["):  # an item of a dict
+        return f"{option} {value[2:-2]}"
     if not is_given or value in ("", "True"):
         return f"{option}{value}"
     if value.endswith("}"):

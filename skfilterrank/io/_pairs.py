@@ -453,9 +453,8 @@ def _hidden(table, scores) -> np.ndarray:
     if not table.has("rank"):
         return np.zeros(len(scores), dtype=bool)
     has_rank_0 = np.asarray(pd.to_numeric(table.column("rank"), errors="coerce") == 0)
-    is_0 = has_rank_0 & (scores != -np.inf)
-    if not is_0.any():
-        return is_0
+    if not (has_rank_0 & (scores != -np.inf)).any():
+        return np.zeros(len(scores), dtype=bool)
     codes = pd.factorize(table.column("qid"), use_na_sentinel=False)[0]
     if has_rank_0.all() and len(codes) > codes.max() + 1:
         raise InputError(
@@ -463,6 +462,12 @@ def _hidden(table, scores) -> np.ndarray:
             "Leave out the column 'rank' if scores rank the documents, or mark hidden documents in "
             "a column 'shown' (True or False)."
         )
+    return hidden_by_rank(codes, has_rank_0, scores)
+
+
+def hidden_by_rank(codes, is_0, scores) -> np.ndarray:
+    """Return a mask of rows that rank 0 hides: none if the ranks of all lists count from 0."""
+    is_0 = is_0 & (scores != -np.inf)
     # If ranks count from 0, rank 0 occurs exactly once in each list, at the best score.
     best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
     n_of_rank_0 = np.bincount(codes, is_0)[codes]

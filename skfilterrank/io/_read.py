@@ -45,6 +45,7 @@ from skfilterrank.io._columns import TrecLines
 from skfilterrank.io._pairs import (
     DocumentPairs,
     Table,
+    hidden_by_rank,
     qrels_rows_of,
     run_rows_of,
     scores_of,
@@ -259,7 +260,8 @@ def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     run : DataFrame of shape (n_rows, 3 to 5)
         Columns "qid" and "docno" (str) and "score" (float64), with rows in the order of the file.
         Columns "rank" (int64, or float64 if a rank is not a whole number) and "run" (str) are there
-        if the source has them. The second column of TREC format is left out.
+        if the source has them. The second column of TREC format is left out, and so are ranks that
+        are 0 in several places of a list, or behind the first.
 
     Raises
     ------
@@ -387,7 +389,10 @@ def run_frame(source, argument, columns=None) -> pd.DataFrame:
     else:
         others = {}
         if content.has("rank"):
-            others["rank"] = _whole_numbers(content.numbers("rank", "the rank"))
+            ranks = content.numbers("rank", "the rank")
+            # In a data frame, other ranks 0 would hide documents.
+            if not hidden_by_rank(rows.codes, ranks == 0, rows.values).any():
+                others["rank"] = _whole_numbers(ranks)
         if content.layout is RUN:
             others["run"] = distinct_column(*content.words("run"))
     columns |= others | {"score": rows.values}
@@ -537,11 +542,11 @@ def settled(rows, source, unjudged_label, predicted, name):
         warn_user(
             f"{name} holds {counted(n_labels, 'label')}, of which machines gave "
             f"{sum(machines.values()):,} ({_shown(machines)}). They count like people's labels, "
-            "but values from them may be far off. Say {predicted} 'use' to accept this, or 'drop' "
-            "to treat their documents as unjudged. With a sample of people's labels, values can be "
-            "estimated with intervals by {skfilterrank.judgments.estimate}.",
+            "but values from them may be far off. Say {predicted='use'} to accept this, or "
+            "{predicted='drop'} to treat their documents as unjudged. With a sample of people's "
+            "labels, values can be estimated with intervals by {skfilterrank.judgments.estimate}.",
             DataWarning,
-            argument=("predicted", "skfilterrank.judgments.estimate"),
+            argument=("predicted='use'", "predicted='drop'", "skfilterrank.judgments.estimate"),
         )
     return rows
 
@@ -554,12 +559,13 @@ def _warn_of_labels_below_0(labels, name):
         warn_user(
             f"{name} holds labels below 0 ({shown}), which are treated as forbidden documents. "
             "trec_eval treats them as unjudged documents, which changes values such as bpref, "
-            "infAP and nDCG. Say {unjudged_label=None} if they are forbidden, 'trec' if they are "
-            "not judged, or pass the one label that means unjudged{, to read_qrels or QrelsIndex, "
-            "whose results every function accepts}.",
+            "infAP and nDCG. Say {unjudged_label=None} if they are forbidden, "
+            "{unjudged_label='trec'} if they are not judged, or pass the one label that means "
+            "unjudged{, to read_qrels or QrelsIndex, whose results every function accepts}.",
             DataWarning,
             argument=(
                 "unjudged_label=None",
+                "unjudged_label='trec'",
                 ", to read_qrels or QrelsIndex, whose results every function accepts",
             ),
         )

@@ -273,6 +273,14 @@ class RiskCertificate(Result):
         """
         return _card_of(self, path, notes)
 
+    def __eq__(self, other):
+        """Tell whether two certificates say the same, as a saved one and its original do."""
+        same = isinstance(other, RiskCertificate)
+        return self.digest == other.digest if same else NotImplemented
+
+    def __hash__(self):
+        return hash(self.digest)
+
     @property
     def digest(self) -> str:
         """Twelve digits that are those of the card and of a saved file of the same certificate."""

@@ -119,7 +119,8 @@ def _chosen(more, names, columns) -> dict:
     columns = names if columns is None else columns
     if missing := [name for name in columns if name not in names]:
         raise InputError(
-            f"scores lacks the columns {brief_list(missing)}: give a table with these columns."
+            f"scores lacks the columns {brief_list(missing)}. Give a data frame with these columns "
+            f"and {SCORE!r}, or use the threshold in RankAndFilter, whose X has them."
         )
     return {name: more[:, names.index(name)] for name in columns}
 

@@ -436,8 +436,8 @@ def _parse(rate) -> ParsedMeasure:
         instead = "" if parsed is None else parsed.measure.as_limit
         names = ", ".join(map(repr, rates))
         raise InputError(
-            f"{{risks}} must name {names}, or a measure that register_measure made with "
+            f"{{risks}} must name {names}, or a measure that {{register_measure}} made with "
             f"value_range=(0, 1) and greater_is_better=False, got {brief(rate)}.{instead}",
-            argument=("risks", "among='answered'"),
+            argument=("risks", "register_measure", "among='answered'"),
         )
     return parsed

@@ -33,7 +33,7 @@ def test_arguments_of_functions_become_options(command):
         ("compare", "n_jobs=2", "--n-jobs 2"),
         ("compare", "gains={0: -1, 1: 0.5}", "--gains=0=-1,1=0.5"),
         ("compare", "risks", "risks"),
-        ("threshold", "risks['forbidden']", "--risk['forbidden']"),
+        ("threshold", "risks['forbidden']", "--risk forbidden"),
         ("threshold", "keep_if='better'", "--threshold better"),
         ("threshold", "LearnedThreshold", "--threshold learned"),
         ("threshold", "TunedThreshold", "--threshold tune"),
@@ -142,12 +142,24 @@ def sample(tmp_path, monkeypatch):
     [
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
         ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
-        ("evaluate q.txt r.txt -m dcg@10", "--predicted 'use' to accept this"),
-        ("compare q.txt r.txt o.txt -m dcg@10", "--predicted 'use' to accept this"),
-        ("threshold q.txt r.txt", "--predicted 'use' to accept this"),
+        ("evaluate q.txt r.txt -m dcg@10", "use to accept this, or --predicted drop to"),
+        (
+            "compare q.txt r.txt o.txt -m dcg@10",
+            "use to accept this, or --predicted drop to",
+        ),
+        ("threshold q.txt r.txt", "use to accept this, or --predicted drop to"),
         (
             "threshold q.txt r.txt --risk any_forbidden=.2",
             "0.2 and --confidence-level 0.95 needs",
+        ),
+        ("threshold q.txt r.txt --risk any_forbidden=2", "--risk any_forbidden must be a number"),
+        (
+            "threshold q.txt r.txt --risk foo=0.1",
+            "a measure that a module of --plugin made",
+        ),
+        (
+            "evaluate bad.txt r.txt -m dcg",
+            "if they are forbidden, --unjudged-label trec if",
         ),
         ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
         (

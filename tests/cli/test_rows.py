@@ -101,8 +101,10 @@ def write(folder, name, text):
         ("a.csv", "qid,label,x\n", {}, "a.csv: the file holds no rows"),
         ("a.csv", "q,label,x\n1,1,2\n", {}, r"no column 'qid'; its columns are 'q', 'label', 'x'. "
          "Name each by columns=, such as {'qid': 'q'}, or rename it"),
-        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"label": "y"}}, "no column 'y'; its columns are 'qid'"),
-        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"docno": "y"}}, "no column 'y'; its columns are"),
+        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"label": "y"}},
+         "no column 'y'; its columns are 'qid'"),
+        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"docno": "y"}},
+         "no column 'y'; its columns are"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"text": ["y"]}, "no column 'y' to learn from; its "
          "columns are 'x'"),
         ("a.csv", "qid,label,x\n1,1,red\n", {}, "neither a text nor a numeric column to learn"),

@@ -1,5 +1,7 @@
 """Judgments and runs from data frames of every kind."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,6 +29,15 @@ def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
         read_run(run.assign(rank=0))
     with pytest.raises(InputError, match="holds no id in column 'qid' in row 0"):
         read_run(run.assign(rank=[0, 1, 2, 0, 1], qid=[None, *"1122"]))
+
+
+def test_ranks_of_trec_lines_hide_nothing_in_the_data_frame_either():
+    """As in trec_eval, scores alone count: of a file and of the frame that was read from it."""
+    lines = "1 Q0 a {} 3 x\n1 Q0 b {} 2 x\n2 Q0 a {} 1 x\n2 Q0 b {} 4 x\n"
+    for ranks, is_kept in (((0,) * 4, False), ((1, 0, 1, 0), False), ((0, 1, 1, 0), True)):
+        read = read_run(io.StringIO(lines.format(*ranks)))
+        assert ("rank" in read) == is_kept
+        assert read["score"].tolist() == read_run(read)["score"].tolist() == [3, 2, 1, 4]
 
 
 def test_arrow_columns_in_chunks():

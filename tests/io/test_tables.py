@@ -11,7 +11,7 @@ import pytest
 from skfilterrank._files import files as packings
 from skfilterrank._files.tables import records_of
 from skfilterrank.exceptions import FileFormatError, InputError
-from skfilterrank.io import read_judged_table, read_qrels
+from skfilterrank.io import read_judged_table, read_qrels, read_run
 
 
 def read(text, format="csv", **params):
@@ -393,7 +393,7 @@ def test_excel(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "openpyxl", None)
         for reader in (read_qrels, read_judged_table):
-            with pytest.raises(ImportError, match="pip install openpyxl, or save the sheet as CSV"):
+            with pytest.raises(ImportError, match=r"\[excel\]\', or save the sheet as CSV"):
                 reader(path)
     pytest.importorskip("openpyxl")
     with pytest.raises(FileFormatError, match="is not an Excel file, or is damaged"):
@@ -418,3 +418,10 @@ def test_excel(tmp_path, monkeypatch):
             frame.to_excel(book, sheet_name=sheet, index=False)
     with pytest.raises(FileFormatError, match="one sheet with rows was expected, got 'a', 'b'"):
         read_qrels(path)
+
+
+@pytest.mark.parametrize("text", ["{}", "[ ]\n"])
+def test_json_that_holds_nothing_is_called_json(text):
+    for reader in (read_qrels, read_run):
+        with pytest.raises(FileFormatError, match=r"the JSON must be an object .*, got "):
+            reader(io.StringIO(text))

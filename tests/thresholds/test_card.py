@@ -106,7 +106,11 @@ def test_a_card_of_another_threshold_can_be_told_from_the_file(model, tmp_path):
     other = replace(model.certificate_, threshold=model.certificate_.threshold + 1e-9)
     model.save(tmp_path / "t.json")
     saved = json.loads((tmp_path / "t.json").read_text())["certificate_digest"]
-    assert saved == load_threshold(tmp_path / "t.json").certificate_.digest
+    loaded = load_threshold(tmp_path / "t.json").certificate_
+    assert saved == loaded.digest
+    assert loaded == model.certificate_ == replace(loaded) != other
+    assert len({loaded, model.certificate_, other}) == 2
+    assert loaded != saved
     assert f"Certificate {saved}: " in model.certificate_.to_html()
     assert f"Certificate {saved}: " not in other.to_html()
 

@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LISTED = (ROOT / ".ci" / "oldest.txt").read_text(encoding="utf-8")
 OLDEST = dict(re.findall(r"^([\w-]+)==(\S+)$", LISTED, re.MULTILINE))
 # What users install; the rest is for those who work on the library.
-EXTRAS = ("plot", "parquet", "zstd", "report", "xgboost", "catboost", "dask")
+EXTRAS = ("plot", "parquet", "zstd", "excel", "report", "xgboost", "catboost", "dask")
 
 
 def floors():
