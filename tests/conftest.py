@@ -1,4 +1,5 @@
 import gc
+import importlib
 import os
 
 # Tests run side by side: one thread each, or they wait for one another.
@@ -12,13 +13,15 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
 
 import pytest
-from hypothesis import settings
 
-import profiles  # noqa: F401 (registers what is loaded here)
 from cpu_times import CpuTimes
 from public_data import REASON, data_folder
 
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+def pytest_collectstart(collector):
+    """Load the profile of hypothesis before the first file that uses it; others do not wait."""
+    if isinstance(collector, pytest.Module) and b"hypothesis" in collector.path.read_bytes():
+        importlib.import_module("profiles")
 
 
 def pytest_addoption(parser):

@@ -232,6 +232,8 @@ def cpu_seconds():
 
 def quick_examples():
     """Let hypothesis stop at the first example that fails, without a search for the simplest."""
+    # It loads its own profile when it is first imported.
+    importlib.import_module("profiles")
     settings.register_profile(
         "mutants",
         parent=settings.get_profile("repeatable"),

@@ -1,5 +1,7 @@
 """How much hypothesis tries: what the profile says, or a multiple of it, and texts of any kind."""
 
+import os
+
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -9,9 +11,9 @@ CHARACTERS = st.characters(exclude_categories=["Cs"])
 
 # The same examples in every run, and no limit on time: machines are shared and slow.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=8)
-NIGHTLY = 300
 # Others in every run, and what failed once is tried first the next time.
-settings.register_profile("nightly", deadline=None, max_examples=NIGHTLY, print_blob=True)
+settings.register_profile("nightly", deadline=None, max_examples=300, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def times(factor, **others):

@@ -1,13 +1,11 @@
 """A part of a long list of cases by default, and all of them at night."""
 
-from hypothesis import settings
-
-import profiles
+import os
 
 
 def is_nightly():
     """Whether tests run as at night, with other examples in each run."""
-    return settings.default.max_examples >= profiles.NIGHTLY
+    return os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 
 
 def thinned(cases, *, turn=0, parts=3):
