@@ -1,9 +1,13 @@
 """Total search efficiency, search length and recall error."""
 
+from fractions import Fraction
+from itertools import permutations
 from math import log2
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
 from skfilterrank.metrics import (
@@ -58,6 +62,26 @@ def test_long_tie():
     y_true = np.arange(1000) < 3
     actual = measure(search_length, y_true, np.zeros(1000))
     assert actual == pytest.approx(3 * 1001 / 4 - 3, rel=1e-12)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 0, 1]), st.sampled_from([1, 2, 3])), min_size=1, max_size=6
+    ),
+    st.integers(0, 1),
+)
+def test_exposures_of_all_tied_orders(rows, n_missing):
+    rows = rows + [(1, NO)] * n_missing
+    y_true, y_score = zip(*rows, strict=True)
+    n, values = 20, []
+    if not sum(y_true):
+        return
+    for order in permutations(range(len(rows))):
+        if sorted(order, key=lambda row: -y_score[row]) == list(order):
+            places = [place for place, row in enumerate(order, start=1) if y_true[row]]
+            values.append(Fraction(1, n if n_missing else places[-1]))
+    actual = measure(total_search_efficiency_score, y_true, y_score, n_items=n)
+    assert actual == pytest.approx(float(sum(values) / len(values)), rel=1e-12)
 
 
 @pytest.mark.parametrize("exposure", ["ap", "ndcg", "rbp"])
