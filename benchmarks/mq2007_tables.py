@@ -28,7 +28,7 @@ from _ul_tables import (
     values_of,
 )
 
-from skfilterrank.comparison import kendall_tau, swap_rate
+from skfilterrank.comparison import kendall_tau
 from skfilterrank.metrics import average_precision_score, ndcg_score
 
 N_SAMPLED, N_SET = 1000, 500
@@ -45,14 +45,6 @@ TITLES = {
     "MSP V2, exact": "MSP^UL V2 with the exact mean of random rankings",
 }
 SWAPS = {"nDCG": "Table 11", "MAP": "Table 21"}
-ACROSS = {
-    "nDCG": 0.107,
-    "DCG V1": 0.107,
-    "DCG V2": 0.107,
-    "MAP": 0.25,
-    "MSP V1": 0.25,
-    "MSP V2": 0.178,
-}  # Printed in Tables 10 and 20, all queries.
 FIGURES = {"nDCG": "Figure 2", "MAP": "Figure 3"}
 KINDS = {
     "tau": "Tables 6 and 16: Kendall's tau with the original measure",
@@ -89,7 +81,6 @@ def main():
         ]
         complete.append((family, values["full"]))
     sections += [exact_section(complete[-1][1]), test_section(complete), ohsumed_section(ohsumed)]
-    sections.append(across_section(complete, ohsumed))
     sections.append(times_section(full, small, ohsumed))
     tables = time.process_time() - begin
     training = sum(
@@ -381,28 +372,6 @@ def ohsumed_section(found):
             )
         )
     return "\n".join(lines + [row for _, row in sorted(rows, reverse=True)])
-
-
-def across_section(values, ohsumed):
-    """Tables 10 and 20: pairs of methods that two data sets order oppositely."""
-    n_queries = len(np.unique(ohsumed.groups))
-    lines = [
-        "## Tables 10 and 20: swap rates between data sets",
-        "",
-        "Share of the 28 pairs of methods that MQ2007 and OHSUMED order oppositely, all queries, "
-        "mean over the cut-offs. The paper compares MQ2007 with MSLR-WEB30K.",
-        "",
-        *header(["measure", "MQ2007 and OHSUMED", "printed, MQ2007 and MSLR-WEB30K"]),
-    ]
-    for family, found in values:
-        other = values_of(family, ohsumed, n_queries // 2)
-        for name in family.measures:
-            rate = swap_rate(means(found, name).mean(axis=1), means(other, name).mean(axis=1))
-            printed = ACROSS.get(name)
-            lines.append(
-                f"| {name} | {rate:.3f} | " + ("" if printed is None else f"**{printed}**") + " |"
-            )
-    return "\n".join(lines)
 
 
 def times_section(full, small, ohsumed):
