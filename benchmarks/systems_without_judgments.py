@@ -1,13 +1,14 @@
 """Systems ranked without judgments, against the ranking by real judgments, and what that is worth.
 
-    python benchmarks/systems_without_judgments.py [orders] [reliability]
+    python benchmarks/systems_without_judgments.py [orders] [reliability] [machines]
 
 All runs of TREC-COVID round 1 and 17 runs of the TREC 2003 Robust track. `orders`: tau and tau_ap
 of every method, for runs and for one run of each team; intervals over topics; and the time it
 takes. `reliability` is Table 5 and figures 1 to 3 of Sakai and Lin: how often a pair of systems
 that differs significantly by pseudo-qrels does so by real judgments; predicted against true values
 of every run; and a fixed number of relevant documents in place of a share of the pool. It writes
-results/pseudo_qrels_reliability.md and .png.
+results/pseudo_qrels_reliability.md and .png. `machines` sets the labels of seven language models
+beside these methods, on TREC 2019 Deep Learning, in results/systems_by_machine_labels.md.
 """
 
 import time
@@ -29,6 +30,7 @@ from skfilterrank.metrics import evaluate_runs
 
 MEASURES = {"ap": "AP", "ndcg_0": "nDCG", "q_measure": "Q"}
 WITHOUT_JUDGMENTS = ("aslam", "spoerri")
+OF_OVERLAP = (*WITHOUT_JUDGMENTS, "spoerri_all")
 SEED = 0
 N_RESAMPLES = 1000
 # Sakai and Lin, Tables 3 and 4, column ROBUST03: tau and tau_ap with AP and nDCG.
@@ -618,5 +620,65 @@ the pool, with which it found "very similar" results.
     write_report("pseudo_qrels_reliability", "Judgments without judges: do differences hold", text)
 
 
+def report_machines(options):
+    """Report on orders by a machine's labels, beside those without any."""
+    begin = time.process_time()
+    folder = options.data / "trec-dl2019-llm"
+    runs, qrels = read_runs(folder), read_qrels(folder / "qrels.txt.gz")
+    machines = {
+        path.name.removesuffix(".txt.gz"): read_qrels(path)
+        for path in sorted(folder.glob("llm-qrels/*.gz"))
+    }
+    forecast = {
+        method: rank_systems(
+            runs,
+            method,
+            measure=None if method in OF_OVERLAP else ["ap", "ndcg_0@10"],
+            random_state=SEED,
+        )
+        for method in FORECASTS
+    }
+    truth = means_of(qrels, runs)
+    forecast |= {name: means_of(labels, runs) for name, labels in machines.items()}
+    lines = []
+    for i, measure in enumerate(truth):
+        lines += ["", f"## {measure}", "", "| method | tau/tau_ap | best ten |"]
+        lines += ["| --- | --- | --- |"]
+        for name, found in forecast.items():
+            values = found.iloc[:, min(i, found.shape[1] - 1)]
+            ours = cell(truth[measure], values), head(truth[measure], values)
+            lines.append(f"| {name} | {ours[0]} | {ours[1]} |")
+    tables = "\n".join(lines)
+    text = f"""
+{len(runs)} runs of TREC 2019 Deep Learning, {qrels["qid"].nunique()} queries. The truth is NIST's
+labels of {len(qrels):,} passages; seven language models labelled the same passages. The other
+methods have no labels: pools are 30 deep. Each cell is Kendall's tau-b and tau_ap with the true
+order; "best ten" is how many of the ten best runs are among the predicted ten.
+{tables}
+
+{time.process_time() - begin:.0f} seconds of processor time.
+"""
+    write_report("systems_by_machine_labels", "Systems by a machine's labels", text)
+
+
+def means_of(labels, runs):
+    """Means of two measures for each run; of people and machines 2 and 3 are relevant."""
+    found = evaluate_runs(QrelsIndex(labels), runs, ["ap(rel=2)", "ndcg_0@10"]).per_query
+    return found.groupby(level="run").mean()
+
+
+def head(truth, predicted, n_best=10):
+    """How many of the truly best runs are predicted to be among the best."""
+    best, found = (set(values.nlargest(n_best).index) for values in (truth, predicted))
+    return len(best & found)
+
+
 if __name__ == "__main__":
-    run_parts(__doc__, {"orders": report_orders, "reliability": report_reliability})
+    run_parts(
+        __doc__,
+        {
+            "orders": report_orders,
+            "reliability": report_reliability,
+            "machines": report_machines,
+        },
+    )
