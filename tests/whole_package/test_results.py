@@ -92,7 +92,8 @@ def test_every_result(examples, kind):
     assert result == result
     assert hash(result) == hash(result)
     copy = pickle.loads(pickle.dumps(result))
-    assert copy != result
+    # Certificates are compared by what they say.
+    assert (copy == result) == (kind is RiskCertificate)
     assert str(copy) == str(result)
     pd.testing.assert_frame_equal(copy.to_frame(), frame)
 
