@@ -14,6 +14,8 @@ from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank.exceptions import InputError
 
 METHODS = ("standardize", "min_max", "rank")
+# Parts of 1 in which values are summed, and parts of such a part.
+_PARTS = 2.0**30
 
 
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -136,7 +138,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         values = self._check_features(X, reset=False)
         index = check_groups(groups, X, n_rows=len(values), carrier="X as a DataFrame")
-        return _SCALES[self.method](pd.DataFrame(values), index.codes())
+        return _SCALES[self.method](values, index)
 
     def _check_features(self, X, *, reset):
         """Return a dense matrix of float64, NaN where missing."""
@@ -159,35 +161,54 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _standardize(frame, codes):
+def _standardize(values, index):
     """Divide deviations from the mean by their standard deviation."""
-    queries = frame.groupby(codes)
-    span = (queries.max() - queries.min()).to_numpy()[codes]
-    # Divide by the range first: squares cannot overflow then, and constant features become exactly
-    # 0.
-    parts = pd.DataFrame(_divide(frame - queries.mean().to_numpy()[codes], span, span > 0))
-    spread = np.sqrt((parts**2).groupby(codes).mean().to_numpy()[codes])
-    return _divide(parts, spread, span > 0)
+    # Scale by the range first: squares cannot overflow then.
+    parts = _min_max(values, index)
+    parts -= _means(parts, index)
+    spread = np.sqrt(_means(parts**2, index))
+    return _divide(parts, spread, spread > 0)
 
 
-def _min_max(frame, codes):
+def _min_max(values, index):
     """Divide distances from the lowest value by the range of the values."""
-    queries = frame.groupby(codes)
+    codes = index.codes()
+    queries = pd.DataFrame(values).groupby(codes)
     low = queries.min().to_numpy()[codes]
     span = queries.max().to_numpy()[codes] - low
-    return _divide(frame - low, span, span > 0)
+    return _divide(values - low, span, span > 0)
 
 
-def _rank(frame, codes):
+def _rank(values, index):
     """Compute the share of other values that are lower, plus half of those that are equal."""
-    queries = frame.groupby(codes)
+    codes = index.codes()
+    queries = pd.DataFrame(values).groupby(codes)
     n_others = queries.count().to_numpy()[codes] - 1
-    return _divide(queries.rank() - 1, n_others, n_others > 0, 0.5)
+    return _divide(queries.rank().to_numpy() - 1, n_others, n_others > 0, 0.5)
+
+
+def _means(values, index):
+    """Return the mean of each feature, from -1 to 1, over the query of each row; NaN is left out.
+
+    Sums of whole numbers are exact. So neither query ids nor the order of rows change the last
+    digit, as they do in the means of pandas.
+    """
+    codes = index.codes()
+    means = np.empty_like(values)
+    for column, found in zip(values.T, means.T):
+        is_known = ~np.isnan(column)
+        scaled = np.where(is_known, column, 0.0) * _PARTS
+        whole = np.rint(scaled)
+        rest = np.rint((scaled - whole) * _PARTS)
+        whole, rest, n_known = (
+            index.sums(each.astype(np.int64)) for each in (whole, rest, is_known)
+        )
+        found[:] = ((whole + rest / _PARTS) / _PARTS / np.maximum(n_known, 1))[codes]
+    return means
 
 
 def _divide(values, by, where, otherwise=0.0):
     """Divide where the divisor is not 0; NaN stays NaN."""
-    values = values.to_numpy()
     quotient = np.divide(values, by, out=np.full(values.shape, otherwise), where=where)
     quotient[np.isnan(values)] = np.nan
     return quotient

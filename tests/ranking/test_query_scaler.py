@@ -78,6 +78,18 @@ def test_values_by_hand(method, values, expected):
     np.testing.assert_allclose(scaled, expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_names_of_queries_and_order_of_rows_change_no_digit(method):
+    X, _, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)
+    rng = np.random.default_rng(0)
+    scaled = QueryScaler(method).fit_transform(X, groups=groups)
+    names = rng.permutation(60)[groups]
+    np.testing.assert_array_equal(QueryScaler(method).fit_transform(X, groups=names), scaled)
+    order = rng.permutation(len(X))
+    moved = QueryScaler(method).fit_transform(X[order], groups=groups[order])
+    np.testing.assert_array_equal(moved, scaled[order])
+
+
 @pytest.mark.slow
 @given(
     arrays(float, (12, 2), elements=st.integers(-3, 3).map(float) | st.just(NAN)),
