@@ -6,7 +6,7 @@ import pytest
 
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate
+from skfilterrank.metrics import bpref_score, evaluate, inferred_ap_score
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
@@ -28,6 +28,35 @@ def as_arrays(qrels, run):
                 )
             )
     return [np.array(column) for column in zip(*rows)]
+
+
+def check(qrels, run):
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "infAP"}).evaluate(run)
+    groups, docnos, y_true, y_score, pooled = as_arrays(qrels, run)
+    queries = sorted(theirs)
+    assert queries == sorted(run)
+    params = {"groups": groups, "ties": docnos}
+    np.testing.assert_allclose(
+        bpref_score.per_query(y_true, y_score, **params),
+        [theirs[q]["bpref"] for q in queries],
+        atol=1e-9,
+    )
+    np.testing.assert_allclose(
+        inferred_ap_score.per_query(y_true, y_score, pooled=pooled, **params),
+        [theirs[q]["infAP"] for q in queries],
+        atol=1e-9,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [-1, 0, 0, 1, 2], [-1, -1, -1, 0, 1], [1, 2], [-1, 1], [-1, 0]],
+    ids=str,
+)
+def test_random_runs(labels, seed):
+    check(*random_data(seed, labels))
 
 
 def random_data(seed, labels):

@@ -18,6 +18,8 @@ from skfilterrank.metrics import evaluate, evaluate_runs, get_measure
 # Output, folder and run that it is of, least label of a relevant document, treatment of unjudged.
 OUTPUTS = {
     "robust2003-humR03dc": ("trec-robust2003", "humR03dc.txt.gz", 1, "zero"),
+    "robust2003-NLPR03vb10": ("trec-robust2003", "NLPR03vb10.txt.gz", 1, "zero"),
+    "dl2019-p_bert": ("trec-dl2019-llm", "p_bert.gz", 1, "zero"),
     "dl2019-p_bert-l2": ("trec-dl2019-llm", "p_bert.gz", 2, "zero"),
     "dl2019-p_bert-J": ("trec-dl2019-llm", "p_bert.gz", 1, "drop"),
     "covid1-BERT": ("trec-covid-round1", "BERT.txt.gz", 1, "zero"),
