@@ -12,7 +12,7 @@ from skfilterrank._base.rounding import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES
 from skfilterrank._base.words import progress_bar
 from skfilterrank.exceptions import InputError
 
-# Number of queries that are drawn at a time, and memory of the differences of a block of pairs.
+# Number of queries that are drawn at a time, and bytes of the differences of a block of pairs.
 _DRAWN, BLOCK_BYTES = 2**20, 2**24
 
 

@@ -653,6 +653,13 @@ def _of_another_order(name, index, first, other):
     )
 
 
+def first_rows(codes: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Return the first row of each query; `rows` numbers the rows, None by their order."""
+    first = np.full(codes.max() + 1, len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)) if rows is None else rows)
+    return first
+
+
 def _is_fresh(index):
     return isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1)
 

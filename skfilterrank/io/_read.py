@@ -9,7 +9,7 @@ import pandas as pd
 from skfilterrank._base.checks import check_choice, is_finite_number
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import warn_user
-from skfilterrank._files.columns import ROLES, Role, roles_of
+from skfilterrank._files.columns import ROLES, Role, find_column, roles_of
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import (
     OF_SERIES,
@@ -679,7 +679,9 @@ def read_judged_table(
     if absent:
         lacking = next(role for role in named if named[role] in absent)
         others = [column for column in table.columns if column not in wanted]
-        given = "columns=" + (f", such as {{{lacking!r}: {brief(others[0])}}}" if others else "")
+        usual = find_column(others, ROLES[lacking].names)
+        likely = others[:1] if usual is None else [usual]
+        given = "columns=" + "".join(f", such as {{{lacking!r}: {brief(each)}}}" for each in likely)
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "
             f"{brief_list(table.columns)}. Name each by {{{given}}}, or rename it.",

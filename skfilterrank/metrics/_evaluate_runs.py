@@ -295,7 +295,10 @@ def _shown(evaluations, n_runs):
 
 
 def _evaluations(named, how, n_jobs):
-    """Evaluate runs in order, in several processes if requested."""
+    """Evaluate runs in order, in several processes if requested.
+
+    `how` holds what `_evaluate_named` takes after the runs.
+    """
     if _is_one_process(n_jobs) or len(named) == 1:
         for name, run in named:
             yield _evaluate_named(name, run, run, *how)

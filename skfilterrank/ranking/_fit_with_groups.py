@@ -148,7 +148,7 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
 
 def _fit(estimator, X, y, params, held_out, stop_by):
     """Fit an estimator, which stops by a measure if one and held-out sets are given."""
-    with boosting_errors(estimator):
+    with boosting_errors(estimator, bool(held_out)):
         if stop_by is None or not held_out:
             estimator.fit(X, y, **params)
         else:

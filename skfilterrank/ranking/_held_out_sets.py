@@ -32,6 +32,8 @@ OF_ROWS_OF_SETS = {
 }
 # Parameters of `fit` and of the estimators by which users choose a metric of the library.
 _METRICS = ("eval_metric", "metric", "metrics", "metric_types")
+# Libraries and classes whose estimators refuse to stop early without a held-out set.
+_BOOSTING = (("lightgbm", "LGBMModel"), ("xgboost", "XGBModel"))
 _STARTS = {"init_score", "base_margin"}
 _EXPECTED = "expected (X, y), such as eval_set=(X_valid, y_valid), or a list of such pairs"
 
@@ -187,13 +189,14 @@ def _stops_early(fitted):
 
 
 @contextmanager
-def boosting_errors(estimator):
-    """Turn errors about the number of rounds into a sentence of this package."""
+def boosting_errors(estimator, has_sets: bool):
+    """Turn errors about rounds, and about early stopping without sets, into our sentences."""
     try:
         yield
     except (TypeError, ValueError) as error:
         check_count(estimator.get_params().get("n_estimators"), "n_estimators", or_none=True)
-        if "early stopping" not in str(error):
+        stops = any(is_model(estimator, *each) for each in _BOOSTING)
+        if has_sets or not stops or "early stopping" not in str(error):
             raise
         raise InputError(
             f"{type(estimator).__name__} stops early by held-out queries, and fit got none: pass "

@@ -217,7 +217,10 @@ def check_cv(cv) -> None:
 
 
 def split_rows(model, data, *, calibrates=False) -> list | None:
-    """Split rows by query as `cv` of the model says, None for "prefit"; once for a certificate."""
+    """Split rows by query as `cv` of the model says; None for "prefit".
+
+    Rows are split only once by default where a threshold `calibrates` for a certificate.
+    """
     if is_prefit(model.cv):
         return None
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv

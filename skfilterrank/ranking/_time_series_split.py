@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
 from skfilterrank._base.checks import as_column, check_count, check_share, count_rows, is_number
-from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order, first_rows
 from skfilterrank.exceptions import InputError, brief
 
 # Name of the index level that holds times.
@@ -210,11 +210,9 @@ def _places_by_time(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:
     Ties, and queries without times, have the order of their first rows.
     """
     codes = index.codes()
-    first = np.full(index.n_queries, len(codes))
-    np.minimum.at(first, codes, np.arange(len(codes)))
     latest = np.zeros(index.n_queries, dtype=np.intp)
     if times is not None:
         np.maximum.at(latest, codes, times)
     places = np.empty(index.n_queries, dtype=np.intp)
-    places[np.lexsort((first, latest))] = np.arange(index.n_queries)
+    places[np.lexsort((first_rows(codes), latest))] = np.arange(index.n_queries)
     return places

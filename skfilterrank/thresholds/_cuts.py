@@ -127,7 +127,7 @@ class Cut:
         return entries.best(among)[0]
 
     def learn_apart(self, judged: JudgedScores) -> tuple[JudgedScores, int]:
-        """Learn from some queries; return the rows of the others, and the number of queries.
+        """Learn from some queries; return the rows of the others, and how many queries taught it.
 
         A cut that learns nothing keeps all rows.
         """

@@ -18,7 +18,7 @@ from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path, locked
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.queries import check_groups, check_one_order
+from skfilterrank._lists.queries import check_groups, check_one_order, first_rows
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._counted import DrawnSoFar
 from skfilterrank.thresholds._files import threshold_checksum
@@ -294,7 +294,7 @@ class RiskMonitor:
             )
         codes = lists.index.codes()
         is_answered = np.bincount(codes, lists.scores > -np.inf, lists.index.n_queries) > 0
-        order = np.argsort(_first_rows(codes))
+        order = np.argsort(first_rows(codes))
         drawn, counted = self._drawn.after(has_judged(lists), is_answered, order)
         risks = [watched.risk for watched in self._watched]
         # A query that shows nothing may be left out for good.
@@ -302,7 +302,7 @@ class RiskMonitor:
         is_seen |= np.any([counted.of(risk) for risk in risks], axis=0)
         units, names = self._units_of(clusters, lists, is_seen)
         _, unit_of = np.unique(units.clusters, return_inverse=True)
-        first, news = _first_rows(unit_of[codes]), []
+        first, news = first_rows(unit_of[codes]), []
         for watched in self._watched:
             steps = watched.risk.steps(lists, counts=counted.of(watched.risk))
             counts = is_answered[steps.counted] if watched.risk.answered else True
@@ -467,13 +467,6 @@ class RiskMonitor:
     def __repr__(self) -> str:
         rates = ", ".join(f"{w.risk.name} at most {w.risk.max_risk:g}" for w in self._watched)
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
-
-
-def _first_rows(codes) -> np.ndarray:
-    """Return the first row of each number that occurs; numbers are those from 0 up."""
-    first = np.full(codes.max() + 1, len(codes))
-    np.minimum.at(first, codes, np.arange(len(codes)))
-    return first
 
 
 def _id_text(query_id) -> str:

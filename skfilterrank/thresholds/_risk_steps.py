@@ -214,7 +214,7 @@ class Units:
         return self.mean(is_answered.astype(np.float64), counted)
 
     def answered_of_risk(self, risk, counted, threshold) -> np.ndarray:
-        """Compute this share for a risk; 1 for a risk over all queries."""
+        """Compute the share of each unit that counts for a risk; 1 if it is over all queries."""
         answered = self.answered(counted, threshold)
         return answered if risk.answered else np.ones(len(answered))
 

@@ -15,6 +15,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
+from skfilterrank._lists.queries import first_rows
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.thresholds._risk_steps import Steps, has_judged, steps_of_measure
 
@@ -394,8 +395,7 @@ def find_unjudged(
     rows = np.flatnonzero(counts & has_judged(lists)[codes])
     ids, numbers = (lists.index.query_ids[codes], np.arange(len(codes))) if names is None else names
     # Queries come in the order of the caller's rows.
-    first = np.full(lists.index.n_queries, len(codes))
-    np.minimum.at(first, codes, numbers)
+    first = first_rows(codes, numbers)
     rows = rows[np.lexsort((numbers[rows], place[rows], first[codes[rows]]))]
     documents = pd.DataFrame({"query": ids[rows], "row": numbers[rows]})
     found = documents[np.isnan(lists.gains[rows])].drop_duplicates(ignore_index=True)

@@ -134,6 +134,10 @@ def test_columns_of_rows_are_named(run, folder, table):
     assert "no column 'question'; " in err
     assert " Name each by --columns, such as qid=q, or rename it" in err
     assert run("apply", "m.joblib", "other.csv", "--columns", "qid=q")[:2] == (0, out)
+    # New rows may lack document ids.
+    table[60:90].drop(columns="answer").to_csv("bare.csv", index=False)
+    code, bare, _ = run("apply", "m.joblib", "bare.csv", "--format", "csv")
+    assert (code, bare.count("\n")) == (0, 31)
     code, _, err = run("rank-filter", "train.csv", "--columns", "qid=question,score=f1")
     assert code == 2
     assert (

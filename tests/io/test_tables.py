@@ -106,7 +106,7 @@ def test_columns():
             "has no column 'query'; its columns are 'qid', 'docno', 'label', 'score', 'text'. "
             r"Name each by columns=, such as \{'qid': 'qid'}, or rename it",
         ),
-        ({"label": "grade"}, "has no column 'grade'; its columns are"),
+        ({"label": "grade"}, r"no column 'grade'; .* by columns=, such as \{'label': 'label'},"),
         ({"docno": "id"}, "has no column 'id'; its columns are"),
         ({"qid": "label"}, "columns must name each column once, .* 'label' has two meanings"),
         ({"docno": "label"}, "columns must name each column once"),

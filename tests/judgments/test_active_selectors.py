@@ -1,6 +1,9 @@
 """What all strategies have in common that look at the answers."""
 
+import inspect
 import pickle
+import sys
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -17,6 +20,7 @@ from pickled_threads import pickled_threads
 from profiles import times
 from selections import mask
 from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
+from skfilterrank.judgments._active_selectors import ActiveSelector
 
 pytestmark = pytest.mark.slow
 
@@ -374,3 +378,52 @@ def test_order_probability_has_the_moments_of_all_labels(monkeypatch):
         monkeypatch.setattr("skfilterrank.judgments._active_selectors._CELLS", cells)
         found = selector.order_probability(chance=0.3)
         assert found.loc["run0", "run1"] == pytest.approx(expected)
+
+
+def stopped_at(number, call):
+    """Run a call, and press Ctrl-C at one of the lines of active.py; whether it came so far."""
+    file, left = inspect.getsourcefile(ActiveSelector), [number]
+
+    def line(frame, event, arg):
+        if event == "line":
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, arg: line if frame.f_code.co_filename == file else None)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [MoveToFrontSelector(), pytest.param(MTCSelector(), marks=pytest.mark.nightly)],
+    ids=str,
+)
+def test_answers_that_are_stopped_are_not_taken_by_halves(selector):
+    table = pd.concat([table_of(["abcd", "dbca"]), table_of(["abc", "cab"], qid="2")])
+    taken = clone(selector).fit(table).update([0, 4], [0, 1])
+    before = clone(selector).fit(table)
+    order = before.next_rows(4), before.next_rows(4, query="2")
+    ranking, gains = before.ranking_, before.gains_
+    for number in range(200):
+        asking = clone(selector).fit(table)
+        asking.next_rows(4)  # what is known of a query is at hand
+        if not stopped_at(number, partial(asking.update, [0, 4], [0, 1])):
+            break
+        assert np.isnan(asking.answers_).all()
+        np.testing.assert_array_equal(asking.next_rows(4), order[0], err_msg=str(number))
+        np.testing.assert_array_equal(asking.next_rows(4, query="2"), order[1])
+        np.testing.assert_array_equal(asking.ranking_, ranking)
+        np.testing.assert_array_equal(asking.gains_, gains)
+        # They can be given again.
+        asking.update([0, 4], [0, 1])
+        np.testing.assert_array_equal(asking.ranking_, taken.ranking_)
+    assert 30 < number < 200

@@ -242,7 +242,7 @@ def test_whole_queries_are_drawn_with_replacement():
     y = np.tile([0.0, np.nan], 8)
     y[::2] = np.arange(8)
     prior = DummyClassifier(strategy="prior")
-    many = _sample(np.ones((16, 1)), y, groups, classifier=prior, n_draws=100)
+    many = _sample(np.ones((16, 1)), y, groups, classifier=prior, n_draws=400)
     # A label that stands k times among 8 drawn queries is given to a row with chance k / 8.
     times = binom.pmf(np.arange(9), 8, 1 / 8)
     expected = 8 * (1 - times @ (1 - np.arange(9) / 8) ** 8)

@@ -83,12 +83,11 @@ def test_a_number_of_documents_in_place_of_a_share():
         assert len(found) == 6
     runs, _ = few_runs(3)
     for method in ("sakai", "soboroff"):
-        found = pseudo_qrels(runs, method, n_relevant=2, n_trials=2, random_state=0)
+        found = pseudo_qrels(runs, method, n_relevant=2, random_state=0)
         n_relevant = found.groupby([c for c in ("trial", "qid") if c in found])["label"].sum()
         assert set(n_relevant) <= ({1, 2} if method == "soboroff" else {2})
-    params = {"n_trials": 2, "random_state": 0}
-    values = rank_systems(runs, method, n_relevant=2, **params)
-    assert not values.equals(rank_systems(runs, method, share=1.0, **params))
+    values = rank_systems(runs, method, n_relevant=2, random_state=0)
+    assert not values.equals(rank_systems(runs, method, share=1.0, random_state=0))
     for function in (pseudo_qrels, rank_systems):
         with pytest.raises(InputError, match="both determine the number of relevant documents"):
             function(runs, share=0.3, n_relevant=2)
@@ -111,17 +110,17 @@ def test_soboroffs_numbers_are_drawn_by_mean_and_deviation():
     """Every entry of the pool is a document of its own."""
     run = pd.DataFrame({"qid": "1", "docno": [f"d{i:03}" for i in range(90)], "score": 1.0})
     other = pd.DataFrame({"qid": "1", "docno": ["e"], "score": [1.0]})
-    runs, pool = {"a": run, "b": other}, {"depth": None, "random_state": 0}
-    found = pseudo_qrels(runs, "soboroff", n_relevant=(30, 5), n_trials=150, **pool)
+    pool = {"depth": None, "n_trials": 400, "random_state": 0}
+    found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(30, 5), **pool)
     numbers = found.groupby("trial")["label"].sum()
     assert abs(numbers.mean() - 30) < 1
     assert abs(numbers.std() - 5) < 0.6
     # Without a spread the number is that of the mean; it is at least 1.
     for mean, expected in ((7.5, {8}), (0.2, {1})):
-        found = pseudo_qrels(runs, "soboroff", n_relevant=(mean, 0), n_trials=3, **pool)
+        found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(mean, 0), **pool)
         assert set(found.groupby("trial")["label"].sum()) == expected
     with pytest.raises(InputError, match=r"must be \(mean, standard deviation\) for method='sobo"):
-        pseudo_qrels(runs, n_relevant=(30, 5))
+        pseudo_qrels({"a": run, "b": other}, n_relevant=(30, 5))
 
 
 def test_sakai_by_hand():
@@ -250,7 +249,7 @@ def test_drawn_documents():
     lists |= {f"o{number}": ["pabcdefghi"[number]] for number in range(1, 10)} | {"o0": ["z"]}
     runs = {name: run_of({"1": list(docnos)}) for name, docnos in lists.items()}
     runs = {name: pd.concat([run, run_of({"2": "x"})]) for name, run in runs.items()}
-    n_trials = 60
+    n_trials = 150
     qrels = pseudo_qrels(runs, "soboroff", n_trials=n_trials, random_state=0)
     qrels = qrels[qrels["qid"] == "1"]
     table = qrels.pivot_table(index="trial", columns="docno", values="label")

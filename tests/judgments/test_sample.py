@@ -383,6 +383,16 @@ def test_an_order_holds_every_document_once():
     assert sorted(order) == list(range(299))
 
 
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_joint_probabilities_never_exceed_the_product(n):
+    probability = inclusion_probabilities(SIZES, n)
+    joint = np.zeros((len(SIZES),) * 2)
+    for rows, chance in elimination_design(SIZES, n).items():
+        joint[np.ix_(rows, rows)] += chance
+    np.fill_diagonal(joint, 0)
+    assert (joint <= np.outer(probability, probability) + 1e-12).all()
+
+
 def test_inclusion_probabilities_by_hand():
     # The first would have 5/4 and is certain: one of four fourths, of which the second has two.
     assert inclusion_probabilities([5.0, 2.0, 1.0, 1.0], 2).tolist() == [1, 0.5, 0.25, 0.25]

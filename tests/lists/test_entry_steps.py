@@ -17,10 +17,63 @@ def at(curve, threshold):
     return curve.value_at(threshold)
 
 
+def by_hand(y_true, y_score, groups, measure, expected, **params):
+    """Check the curve at each distinct score from the lowest up, and where nothing is shown."""
+    curve = threshold_curve(y_true, y_score, groups=groups, measure=measure, **params)
+    thresholds = [*np.unique(y_score), np.inf]
+    found = [at(curve, threshold) for threshold in thresholds]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
 class TestByHand:
     """Query 1 has a good document, a bad one and a good one; query 2 a bad and a good one."""
 
     rows = ([1, 0, 1, 0, 1], [5, 3, 1, 4, 2], [1, 1, 1, 2, 2])
+
+    def test_a_sum_over_documents(self):
+        # AP 1/2, then 1/2 for two thirds more, and 0, then half of 1.
+        first, second = [5 / 6, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0, 0, 0, 0]
+        by_hand(*self.rows, "ap", np.add(first, second) / 2)
+
+    def test_at_a_cut_off(self):
+        by_hand(*self.rows, "precision@2", [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 4, 0])
+
+    def test_of_the_set_that_is_shown(self):
+        # Twice what is found over what is shown and what is good.
+        first, second = [4 / 5, 2 / 4, 2 / 4, 2 / 3, 2 / 3, 0], [2 / 3, 2 / 3, 0, 0, 0, 0]
+        by_hand(*self.rows, "f", np.add(first, second) / 2)
+
+    def test_what_is_no_sum_and_no_set(self):
+        # A grade of 1 out of 4 satisfies in 1 case of 16: 1/16, then 15/16 of 1/16 in place 3.
+        one = 1 / 16
+        first, second = [one + 15 / 16 * one / 3] + [one] * 4 + [0], [one / 2] * 2 + [0] * 4
+        by_hand(*self.rows, "err", np.add(first, second) / 2)
+
+    def test_where_filtered_documents_stand_at_the_end(self):
+        # One over the place of the last good document, which is the fourth where it is hidden.
+        first = [1 / 3, 1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
+        second = [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
+        by_hand(*self.rows, "tse(n_items=4)", np.add(first, second) / 2)
+
+    def test_weights_of_queries(self):
+        first, second = [5 / 6, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0, 0, 0, 0]
+        expected = np.array(first) / 4 + np.array(second) * 3 / 4
+        by_hand(*self.rows, "ap", expected, query_weight={1: 1, 2: 3})
+        # And of what they score where nothing is shown.
+        first, second = [1 / 3] + [1 / 4] * 5, [1 / 2] * 2 + [1 / 4] * 4
+        expected = np.array(first) / 4 + np.array(second) * 3 / 4
+        by_hand(*self.rows, "tse(n_items=4)", expected, query_weight={1: 1, 2: 3})
+
+    def test_queries_without_a_value(self):
+        """The share of bad documents, of those queries that show anything."""
+        y_true, y_score, groups = [1, -1, -1], [4, 2, 3], [1, 1, 2]
+        rows = (y_true, y_score, groups, "forbidden")
+        by_hand(*rows, [(1 / 2 + 1) / 2, (0 + 1) / 2, 0, np.nan], undefined="drop")
+        by_hand(*rows, [(1 / 2 + 1) / 2, (0 + 1) / 2, 0, 0], undefined=0.0)
+        by_hand(*rows, [3 / 4, 1 / 2, (0 + 0.5) / 2, 0.5], undefined=0.5)
+        weight = {1: 1, 2: 3}
+        expected = [(1 / 2 + 3) / 4, (0 + 3) / 4, 0, np.nan]
+        by_hand(*rows, expected, undefined="drop", query_weight=weight)
 
     def test_thresholds_at_which_nothing_changes_are_none(self):
         y_true, y_score, groups = self.rows
@@ -30,6 +83,16 @@ class TestByHand:
         # A query has a value from its first document on, and none of these is forbidden.
         assert curve.thresholds.tolist() == [np.inf, 5, 4]
         assert curve.values.tolist()[1:] == [0, 0]
+
+    def test_queries_that_never_have_a_value(self):
+        rows = ([1, 0, 0], [3, 2, 1], [1, 1, 2], "ap")
+        by_hand(*rows, [1, 1, 1, 0], undefined="drop")
+        by_hand(*rows, [(1 + 0.25) / 2, (1 + 0.25) / 2, (1 + 0.25) / 2, 0.125], undefined=0.25)
+
+    def test_tied_documents_come_together(self):
+        # Good and bad tied: AP is 1 or 1/2, and the next good one is second or third of all.
+        rows = ([1, 0, 1], [2, 2, 1], [1, 1, 1])
+        by_hand(*rows, "ap", [((1 + 2 / 3) / 2 + (1 / 2 + 2 / 3) / 2) / 2, 3 / 4 / 2, 0])
 
 
 ROWS = np.random.default_rng(4)
@@ -61,7 +124,7 @@ def test_the_measures_at_each_threshold(labels, scores, undefined):
     how = {"groups": GROUPS, "undefined": undefined}
     curves = {name: threshold_curve(labels, scores, measure=name, **how) for name in MEASURES}
     shown = np.unique(scores[scores > NO])
-    for threshold in [*shown[::9], shown[-1], np.inf]:
+    for threshold in [*shown[::5], shown[-1], np.inf]:
         left = np.where(scores >= threshold, scores, NO)
         expected = evaluate(labels, left, MEASURES, **how).means
         found = [at(curves[name], threshold) for name in MEASURES]

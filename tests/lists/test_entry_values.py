@@ -40,6 +40,15 @@ class TestByHand:
 
     rows = ([1, 0, 1, 0, 1], [5, 3, 1, 4, 2], [1, 1, 1, 2, 2])
 
+    def test_rows_enter_at_the_end(self):
+        entries = entries_of(self.rows, "precision@2")
+        assert entries.at(np.inf).tolist() == [0, 0]
+        assert entries.at(3).tolist() == [0.5, 0]
+        levels, means = entries.curve()
+        assert levels.tolist() == [np.inf, 5, 2]
+        assert means.tolist() == [0, 0.25, 0.5]
+        assert entries.best() == (NO, 0.5)
+
     def test_rows_enter_at_their_place(self):
         # The last of query 1 enters first, then the one above it, and then the first.
         keys = np.array([1.0, 2.0, 3.0, 1.5, 2.5])
@@ -51,6 +60,15 @@ class TestByHand:
         assert entries.best() == (2.25, 1.0)
         assert entries.best(np.array([True, False])) == (NO, 1.0)
         assert entries.best(np.array([False, True])) == (2.0, 1.0)
+
+    def test_rows_that_never_or_always_enter(self):
+        keys = np.array([np.inf, NO, 3.0, 1.5, NO])
+        entries = entries_of(self.rows, "precision@2", keys)
+        assert entries.at(np.inf).tolist() == [0.5, 0]
+        assert entries.at(NO).tolist() == [1, 0]
+        levels, means = entries.curve()
+        assert levels.tolist() == [np.inf, 3]
+        assert means.tolist() == [0.25, 0.5]
 
     def test_weights_of_queries(self):
         entries = entries_of(self.rows, "precision@2", weights=[1, 0.5])
@@ -70,6 +88,10 @@ class TestByHand:
         np.testing.assert_array_equal(entries.at(4), [0, np.nan])
         _, means = entries.curve()
         np.testing.assert_array_equal(means, [np.nan, 0, -0.5, -0.75])
+
+    def test_lower_is_better(self):
+        rows = ([-1, 1, -1], [3, 2, 1], [1, 1, 1])
+        assert entries_of(rows, "forbidden@2", np.array([1.0, 3.0, 2.0])).best() == (2.5, 0)
 
     def test_only_the_first_that_have_entered(self):
         # The last of query 1 enters first and leaves when both others have entered.
@@ -109,7 +131,7 @@ MEASURES = [name for name in get_measure_names() if name not in OTHERS]
 def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
     y_true, y_score, given, undefined = CASES[case]
     keys = np.where(y_score == NO, NO, y_score if given is None else given)
-    levels = [*np.unique(keys[np.isfinite(keys)])[::12], np.inf]
+    levels = [*np.unique(keys[np.isfinite(keys)])[::6], np.inf]
     for name in MEASURES:
         parsed = parse_measure(name)
         if cutoff is not None:
@@ -133,7 +155,7 @@ def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
 @pytest.mark.parametrize("y_true", [LABELS, UNJUDGED])
 @pytest.mark.parametrize("cutoff", [None, 3])
 def test_every_measure_with_a_cap(cutoff, y_true):
-    levels = np.unique(KEYS)[::-15]
+    levels = np.unique(KEYS)[::-6]
     sets = [np.where(level <= KEYS, SCORES, NO) for level in levels]
     most = 2
     for each in sets:
@@ -160,7 +182,7 @@ def test_some_queries_are_as_if_there_were_no_others(keys, measure, weights):
         # Keys that never rise down a list.
         keys = np.floor(SCORES / 2)
     entries = entries_of((LABELS, SCORES, GROUPS), measure, keys, weights)
-    for left_out in (1, 2, 4):
+    for left_out in range(5):
         among = np.arange(5) != left_out
         rows = among[GROUPS]
         alone = entries_of(
@@ -214,7 +236,7 @@ class TestRisks:
         steps = risk.steps(lists, given)
         kernel = risk.rate.measure.bind(risk.k, {})
         found, expected = [], []
-        for level in [*np.unique(keys[keys > NO])[::5], np.inf]:
+        for level in [*np.unique(keys[keys > NO]), np.inf]:
             part = lists.with_scores(np.where(keys >= level, y_score, NO))
             expected.append(np.nan_to_num(part.per_query(kernel))[steps.counted])
             found.append(steps.at(level))

@@ -11,9 +11,16 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import (
     LabelPredictor,
 )
-from skfilterrank.metrics import ndcg_score
+from skfilterrank.metrics import evaluate, ndcg_score, register_measure
 
 TEXTS = ["wing flutter", "flutter of a wing", "cold soup", "hot soup recipe"]
+
+
+def test_what_a_measure_is_made_of_and_measured_on():
+    with pytest.raises(TypeError, match=r"is a function \(y_true, y_score, k\) of one"):
+        register_measure("mine", np.mean)
+    with pytest.raises(TypeError, match=r"path 'rows.parquet'\..* write evaluate\(Rows"):
+        evaluate("rows.parquet", ["ap"])
 
 
 def test_an_index_of_another_name():

@@ -81,7 +81,7 @@ def test_same_as_scoring_runs_by_the_labels_that_are_left(name, share):
 
 def test_stat_ap_has_the_probabilities_of_the_sample():
     selection = {"own": StatAPSelector(pooled=0.5)}
-    found = curve(selections=selection, mitigations="stat_ap", shares=0.3, n_samples=10)
+    found = curve(selections=selection, mitigations="stat_ap", shares=0.3, n_samples=20)
     # Without bias but for the ratio by the estimated number of relevant documents.
     assert found.means.mean(axis=3)[0, 0, 0] == pytest.approx(found.truth, abs=0.06)
     uniform = curve(

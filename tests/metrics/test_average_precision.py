@@ -11,7 +11,7 @@ from skfilterrank.metrics import (
     average_precision_score,
     evaluate,
 )
-from skfilterrank.metrics._average_precision import q_measure_score
+from skfilterrank.metrics._average_precision import q_measure_score, sum_precision_score
 
 NO, NAN = -np.inf, np.nan
 
@@ -30,11 +30,21 @@ class TestByHand:
     def value(self, function, **params):
         return of_one(function, self.y_true, self.y_score, **params)
 
+    def test_sum_precision(self):
+        assert self.value(sum_precision_score) == pytest.approx(1 / 1 + 2 / 4 + 3 / 5)
+        assert self.value(sum_precision_score, k=4) == pytest.approx(1 / 1 + 2 / 4)
+        dropped = self.value(sum_precision_score, unjudged="drop")
+        assert dropped == pytest.approx(1 / 1 + 2 / 3 + 3 / 4)
+
     @pytest.mark.parametrize(
         ("k", "normalize", "expected"),
         [
+            (None, "R", (1 + 2 / 4 + 3 / 5) / 4),
             (None, "min", (1 + 2 / 4 + 3 / 5) / 4),
+            (2, "R", 1 / 4),
             (2, "min", 1 / 2),
+            (2, "k", 1 / 2),
+            (20, "R", (1 + 2 / 4 + 3 / 5) / 4),
             (20, "min", (1 + 2 / 4 + 3 / 5) / 4),
             (20, "k", (1 + 2 / 4 + 3 / 5) / 20),
         ],
@@ -42,6 +52,9 @@ class TestByHand:
     def test_average_precision(self, k, normalize, expected):
         actual = self.value(average_precision_score, k=k, normalize=normalize)
         assert actual == pytest.approx(expected)
+
+    def test_all_relevant_documents_count_unless_told(self):
+        assert self.value(average_precision_score, k=2) == pytest.approx(1 / 4)
 
     def test_mean_precision_at_what_is_found(self):
         found = {None: (1 + 2 / 4 + 3 / 5) / 3, 4: (1 + 2 / 4) / 2, 2: 1, 20: 2.1 / 3}
@@ -56,8 +69,25 @@ class TestByHand:
             (2 + 3) / (4 + 7),
             (3 + 4) / (5 + 7),
         ]
+        assert self.value(q_measure_score) == pytest.approx(sum(blended) / 4)
+        assert self.value(q_measure_score, k=4) == pytest.approx(sum(blended[:2]) / 4)
+        assert self.value(q_measure_score, k=1) == pytest.approx(blended[0])
         assert self.value(q_measure_score, k=1, normalize="R") == pytest.approx(blended[0] / 4)
         assert self.value(q_measure_score, k=8, normalize="k") == pytest.approx(sum(blended) / 8)
+
+    @pytest.mark.parametrize("function", [average_precision_score, q_measure_score])
+    @pytest.mark.parametrize("normalize", ["R", "min", "k"])
+    def test_nothing_relevant(self, function, normalize):
+        y_true, groups = [0, 0, 1, 0], [1, 1, 2, 2]
+        values = function.per_query(
+            y_true,
+            [2, 1, 2, 1],
+            groups=groups,
+            k=2,
+            normalize=normalize,
+            undefined="drop",
+        )
+        np.testing.assert_array_equal(values, [np.nan, 1 / 2 if normalize == "k" else 1])
 
     def test_smallest_beta(self):
         y_true, y_score = [0, 2, 1, 0], [4, 3, 2, 1]

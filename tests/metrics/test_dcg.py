@@ -16,6 +16,7 @@ from skfilterrank.metrics import (
     dcg_bounds,
     dcg_score,
     filtering_difficulty,
+    ndcg_0_score,
     ndcg_f_score,
     ndcg_min_score,
     ndcg_score,
@@ -50,15 +51,71 @@ def all_lists(gains):
     return np.tile(gains, len(shown)), scores.ravel(), np.repeat(np.arange(len(shown)), n)
 
 
-def test_mean_and_order_of_queries():
-    # "10" stands before "9" as text, behind it as a number.
-    y_true, y_score = [1, 3, 1], [5, 5, 5]
-    text = dcg_score.per_query(y_true, y_score, groups=["9", "10", "9"])
-    number = dcg_score.per_query(y_true, y_score, groups=[9, 10, 9])
-    two = 1 / log2(2) + 1 / log2(3)
-    assert text.tolist() == pytest.approx([3, two])
-    assert number.tolist() == pytest.approx([two, 3])
-    assert dcg_score(y_true, y_score, groups=[9, 10, 9]) == pytest.approx((3 + two) / 2)
+class TestByHand:
+    """Documents of gain 2, 1 and -1, returned as 1, -1, 2."""
+
+    gains = (2, 1, -1)
+    scores = (0.1, 0.9, 0.5)
+    dcg = 1 / log2(1 + 1) - 1 / log2(2 + 1) + 2 / log2(3 + 1)
+
+    def test_dcg(self):
+        assert one(dcg_score, self.gains, self.scores) == pytest.approx(self.dcg)
+
+    def test_ndcg(self):
+        ideal = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
+        assert one(ndcg_score, self.gains, self.scores) == pytest.approx(self.dcg / ideal)
+
+    def test_ndcg_0(self):
+        achieved = 1 / log2(2) + 0 / log2(3) + 2 / log2(4)
+        ideal = 2 / log2(2) + 1 / log2(3) + 0 / log2(4)
+        assert one(ndcg_0_score, self.gains, self.scores) == pytest.approx(achieved / ideal)
+
+    def test_ndcg_min(self):
+        ideal = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
+        worst = -1 / log2(2) + 1 / log2(3) + 2 / log2(4)
+        expected = (self.dcg - worst) / (ideal - worst)
+        assert one(ndcg_min_score, self.gains, self.scores) == pytest.approx(expected)
+
+    def test_ndcg_min_of_the_top(self):
+        # With k = 2 the worst list begins with -1 and 1, and does not reach the 2.
+        ideal = 2 / log2(2) + 1 / log2(3)
+        worst = -1 / log2(2) + 1 / log2(3)
+        expected = (1 / log2(2) - 1 / log2(3) - worst) / (ideal - worst)
+        assert one(ndcg_min_score, self.gains, self.scores, k=2) == pytest.approx(expected)
+
+    def test_ndcg_f(self):
+        ideal = 2 / log2(2) + 1 / log2(3)
+        worst = -1 / log2(2)
+        expected = (self.dcg - worst) / (ideal - worst)
+        assert one(ndcg_f_score, self.gains, self.scores) == pytest.approx(expected)
+
+    def test_ndcg_f_of_the_top(self):
+        ideal, worst = 2 / log2(2), -1 / log2(2)
+        expected = (1 / log2(2) - worst) / (ideal - worst)
+        assert one(ndcg_f_score, self.gains, self.scores, k=1) == pytest.approx(expected)
+
+    def test_places_close_up_where_a_document_is_filtered(self):
+        closed_up = 1 / log2(2) + 2 / log2(3)
+        assert one(dcg_score, self.gains, [0.1, 0.9, NO]) == pytest.approx(closed_up)
+        assert one(dcg_score, self.gains, [0.1, 0.9, NO], k=2) == pytest.approx(closed_up)
+        expected = (closed_up + 1) / (2 / log2(2) + 1 / log2(3) + 1)
+        assert one(ndcg_f_score, self.gains, [0.1, 0.9, NO]) == pytest.approx(expected)
+
+    def test_filtered_documents_stay_in_the_pool(self):
+        # The bounds are those of all three documents, though one is shown.
+        shown = 1 / log2(2)
+        ideal = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
+        assert one(ndcg_score, self.gains, [NO, 0.9, NO]) == pytest.approx(shown / ideal)
+
+    def test_mean_and_order_of_queries(self):
+        # "10" stands before "9" as text, behind it as a number.
+        y_true, y_score = [1, 3, 1], [5, 5, 5]
+        text = dcg_score.per_query(y_true, y_score, groups=["9", "10", "9"])
+        number = dcg_score.per_query(y_true, y_score, groups=[9, 10, 9])
+        two = 1 / log2(2) + 1 / log2(3)
+        assert text.tolist() == pytest.approx([3, two])
+        assert number.tolist() == pytest.approx([two, 3])
+        assert dcg_score(y_true, y_score, groups=[9, 10, 9]) == pytest.approx((3 + two) / 2)
 
 
 class TestTies:
@@ -84,6 +141,41 @@ class TestTies:
     def test_neighbouring_numbers_do_not_tie(self):
         above = np.nextafter(1.0, 2.0)
         assert one(dcg_score, [-1, 2], [1.0, above]) == pytest.approx(2 - 1 / log2(3))
+
+
+class TestUnjudged:
+    """The list 1, unjudged, 2 out of a pool of 2 and 1."""
+
+    gains = (2, np.nan, 1)
+    scores = (0.1, 0.5, 0.9)
+    ideal = 2 / log2(2) + 1 / log2(3)
+
+    def test_as_zero(self):
+        expected = (1 / log2(2) + 0 / log2(3) + 2 / log2(4)) / self.ideal
+        for measure in (ndcg_score, ndcg_0_score, ndcg_f_score):
+            assert one(measure, self.gains, self.scores) == pytest.approx(expected)
+
+
+class TestUndefined:
+    cases = (
+        # measure, gains, why it is undefined
+        (ndcg_score, [0, 0]),
+        (ndcg_score, [-1, -2]),
+        (ndcg_score, [np.nan]),
+        (ndcg_0_score, [0, -1]),
+        (ndcg_min_score, [3]),
+        (ndcg_min_score, [-0.1, -0.1, -0.1]),
+        (ndcg_f_score, [0, 0, np.nan]),
+        (ndcg_f_score, [0]),
+    )
+
+    @pytest.mark.parametrize(("measure", "gains"), cases)
+    def test_alone(self, measure, gains):
+        scores = np.arange(len(gains))
+        assert one(measure, gains, scores) == 0
+        assert one(measure, gains, scores, undefined=1) == 1
+        assert one(measure, gains, scores, undefined=-0.5) == -0.5
+        assert np.isnan(one(measure, gains, scores, undefined="drop"))
 
 
 def test_bounds_that_differ_by_rounding_alone_are_equal():

@@ -12,7 +12,7 @@ import pytest
 from skfilterrank._base.words import collecting_warnings, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError
-from skfilterrank.io import align, read_qrels, read_run
+from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as module
 from skfilterrank.metrics import (
     evaluate,
@@ -351,6 +351,21 @@ def test_one_run_in_any_form(files):
         pd.testing.assert_frame_equal(values, expected.per_query.loc["good"])
 
 
+# trec_eval's name of each of our measures.
+TREC_EVAL = {
+    "ap": "map",
+    "ap@30": "map_cut_30",
+    "ndcg_0": "ndcg",
+    "ndcg_0@10": "ndcg_cut_10",
+    "precision@5": "P_5",
+    "recall@100": "recall_100",
+    "r_precision": "Rprec",
+    "rr": "recip_rank",
+    "bpref": "bpref",
+    "inferred_ap": "infAP",
+}
+
+
 def test_which_documents_were_pooled():
     """infAP by hand: two good documents in places 1 and 5, and the second of four not pooled."""
     documents = ["good", "unknown", "pooled", "bad", "also good"]
@@ -360,6 +375,35 @@ def test_which_documents_were_pooled():
     values = values_of_run(qrels, run, ["inferred_ap"], unjudged_label=-1)
     # 1 / 5 for itself; above it 3 of 4 are pooled, and of those judged one of two is good.
     assert values.iloc[0, 0] == pytest.approx((1 + 1 / 5 + 4 / 5 * 3 / 4 * 1 / 2) / 2, rel=1e-12)
+
+
+@pytest.mark.nightly
+def test_real_runs_give_what_trec_eval_gives(data_dir):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = data_dir / "trec-covid-round1"
+    qrels = read_qrels(folder / "qrels.txt.gz")
+    judgments = {
+        qid: dict(zip(rows["docno"], rows["label"].astype(int).tolist()))
+        for qid, rows in qrels.groupby("qid")
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        judgments,
+        {"map", "map_cut", "ndcg", "ndcg_cut", "P", "recall", "Rprec", "recip_rank"}
+        | {"bpref", "infAP"},
+    )
+    index = QrelsIndex(qrels)
+    for path in sorted((folder / "runs").iterdir())[::24]:
+        run = read_run(path)
+        scores = {
+            qid: dict(zip(rows["docno"], rows["score"].tolist()))
+            for qid, rows in run.groupby("qid")
+        }
+        expected = pd.DataFrame.from_dict(evaluator.evaluate(scores), orient="index")
+        actual = values_of_run(index, run, list(TREC_EVAL))
+        for ours, theirs in TREC_EVAL.items():
+            np.testing.assert_allclose(
+                actual[ours], expected[theirs][actual.index], rtol=0, atol=1e-9, err_msg=ours
+            )
 
 
 def test_stat_ap_takes_the_probabilities_of_the_judgments(files):

@@ -1,6 +1,7 @@
 """Lexicographic recall and precision of rankings; test_colex.py has the arithmetic."""
 
-from math import comb, log
+from itertools import permutations
+from math import comb, log, log1p
 
 import numpy as np
 import pytest
@@ -31,6 +32,15 @@ class TestByHand:
     # - those that begin at 3, 4 or 5 are 3 + 2 + 1 worse for precision, and 2 6 is 1 more.
     y_true = (0, 1, 0, 0, 1, 0)
     y_score = (6, 5, 4, 3, 2, 1)
+
+    @pytest.mark.parametrize(("kind", "n_worse"), [("recall", 5 + 2), ("precision", 6 + 1)])
+    def test_complete(self, kind, n_worse):
+        share = measure(SCORES[kind], self.y_true, self.y_score, scale="share", n_items=6)
+        assert share == pytest.approx(n_worse / 14)
+        logs = measure(SCORES[kind], self.y_true, self.y_score, scale="log", n_items=6)
+        assert logs == pytest.approx(log1p(n_worse) / log(15))
+        odds = measure(SCORES[kind], self.y_true, self.y_score, n_items=6)
+        assert odds == pytest.approx(1 / 2 + log((1 + n_worse) / (15 - n_worse)) / log(15) / 2)
 
     # The last is missing, among 10 items: at 2 and 10, of 45 placements. Worse are 3 10 to 9 10,
     # and, for precision, those that begin at 3 to 9: 7 + 6 + ... + 1.
@@ -113,6 +123,20 @@ def test_scores_follow_preferences(kind, scale, data):
     assert sign in (preference[0], 0)
     if n_items is None or n_items < 100:
         assert sign == preference[0]
+
+
+def test_all_rankings_of_a_small_query():
+    """The share is the place among all different placements."""
+    y_true = np.array([1, 1, 1, 0, 0, 0])
+    scores = np.array(list(permutations(range(6))))
+    groups = np.repeat(np.arange(len(scores)), 6)
+    for function in SCORES.values():
+        labels = np.tile(y_true, len(scores))
+        how = {"groups": groups, "scale": "share", "n_items": 6}
+        values = function.per_query(labels, scores.ravel(), **how)
+        distinct, counts = np.unique(values.round(12), return_counts=True)
+        np.testing.assert_allclose(distinct, np.arange(comb(6, 3)) / (comb(6, 3) - 1), atol=1e-12)
+        assert (counts == 36).all()
 
 
 def test_weighted_sum_loses_what_lexirecall_keeps():

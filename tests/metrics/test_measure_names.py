@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 from measure_table import MEASURES
 from skfilterrank._lists.measure_names import (
@@ -18,7 +19,9 @@ from skfilterrank._lists.measure_names import (
     parse_measures,
     spellings,
 )
-from skfilterrank.metrics import register_measure, values_of_run
+from skfilterrank.comparison import score_systems
+from skfilterrank.metrics import evaluate, make_ranking_scorer, register_measure, values_of_run
+from skfilterrank.ranking import RankAndFilter
 from tests.support.trec_runs import random_run
 from versions import names_as_text
 
@@ -150,6 +153,34 @@ def test_names_of_ir_measures_have_its_numbers():
         }
         # gdeval prints five digits.
         np.testing.assert_allclose(ours[name], pd.Series(theirs)[ours.index], atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+def test_wherever_a_measure_is_named():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(120, 2)), np.repeat(np.arange(12), 10)
+    y = np.sign(np.round(X[:, 0] + 0.3 * rng.normal(size=120)))
+    table = evaluate(y, X[:, 0], ["MAP", "P_5", "nDCG@3"], groups=groups).per_query
+    expected = evaluate(y, X[:, 0], ["ap", "precision@5", "ndcg@3"], groups=groups).per_query
+    assert list(table) == ["MAP", "P_5", "nDCG@3"]
+    np.testing.assert_array_equal(table, expected)
+
+    model = LogisticRegression()
+    fitted, same = (
+        RankAndFilter(model, measure=name).fit(X, y, groups=groups)
+        for name in ("NDCG_f@3", "ndcg_f@3")
+    )
+    assert fitted.threshold_ == same.threshold_
+    scorer = pickle.loads(pickle.dumps(make_ranking_scorer("MRR@5")))
+    assert repr(scorer) == "make_ranking_scorer('rr@5')"
+
+    qrels, run, _ = random_run(0, [-1, 0, 1])
+    judged, shown = frames(qrels, run)
+    runs = {"a": shown, "b": shown.assign(score=-shown["score"])}
+    scores = score_systems(judged, runs, ["Forbidden@3", "P_5"], unjudged_label=None)
+    assert scores["Forbidden@3"].measure == "Forbidden@3"
+    assert not scores["Forbidden@3"].greater_is_better
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
 
 from measure_table import MEASURES
 from profiles import times
@@ -17,6 +18,7 @@ from skfilterrank.io import read_letor
 from skfilterrank.metrics import _normalized as module
 from skfilterrank.metrics import (
     evaluate,
+    make_ranking_scorer,
     ndcg_score,
     ul_normalized_score,
 )
@@ -34,6 +36,29 @@ OTHERS = sorted(
 
 def one_query(labels, scores, **params):
     return ul_normalized_score(labels, scores, groups=["q"] * len(labels), **params)
+
+
+class TestDcgByHand:
+    """Labels 2, 1, 0 in the order 1, 2, 0 to place 2."""
+
+    y_true, y_score = [2, 1, 0], [2, 3, 1]
+    achieved = 1 + 2 / log2(3)
+    ideal = 2 + 1 / log2(3)
+    random = 1 * (1 + 1 / log2(3))
+
+    def test_v1(self):
+        expected = self.achieved / self.ideal * self.achieved / (self.achieved + self.random)
+        assert one_query(self.y_true, self.y_score, k=2, variant="v1") == pytest.approx(expected)
+
+    def test_v2(self):
+        expected = (self.achieved - self.random) / (self.ideal - self.random)
+        assert one_query(self.y_true, self.y_score, k=2, variant="v2") == pytest.approx(expected)
+
+    def test_v2_below_random(self):
+        # 0 before 1.
+        achieved = 0 + 1 / log2(3)
+        expected = (achieved - self.random) / self.random
+        assert one_query(self.y_true, [1, 2, 3], k=2) == pytest.approx(expected)
 
 
 class TestSumPrecisionByHand:
@@ -182,8 +207,58 @@ class TestBadInput:
             ul_normalized_score([5, 1, 0.5, 2, 1], y_score, groups=groups, measure="ndcg_min", k=1)
 
 
+class TestByName:
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(20), 6)
+    y_true = rng.choice([0.0, 1.0, 2.0], 120)
+    X = y_true[:, None] + rng.normal(size=(120, 2))
+
+    @pytest.mark.parametrize(
+        ("text", "params"),
+        [
+            ("ul_normalized", {}),
+            ("ul_normalized@4", {"k": 4}),
+            ("ul_normalized(measure=sp,variant=v1)@4", {"measure": "sp", "variant": "v1", "k": 4}),
+            ("ul_normalized(measure=ndcg@3)", {"measure": "ndcg", "k": 3}),
+            (
+                "ul_normalized(measure=sp, expectation=paper)@10",
+                {"measure": "sp", "expectation": "paper", "k": 10},
+            ),
+        ],
+    )
+    def test_everywhere(self, text, params):
+        model = Ridge().fit(self.X, self.y_true)
+        expected = ul_normalized_score(
+            self.y_true, model.predict(self.X), groups=self.groups, **params
+        )
+        scorer = make_ranking_scorer(text)
+        assert scorer(model, self.X, self.y_true, groups=self.groups) == pytest.approx(expected)
+        table = evaluate(self.y_true, model.predict(self.X), text, groups=self.groups).per_query
+        assert table[text].mean() == pytest.approx(expected)
+
+
 class TestSimulatedBounds:
     """Measures without a mean over ties; nDCG stands in for one."""
+
+    def test_close_to_the_exact_bound(self, monkeypatch):
+        labels, scores = [3, 2, 1, 0, 0, 1], [4, 1, 5, 3, 6, 2]
+        params = {"measure": "ndcg", "k": 3, "ties": "worst"}
+        exact = one_query(labels, scores, **params)
+        calls = []
+        drawn = SimulatedRankings.pool_numbers
+        monkeypatch.setattr(
+            SimulatedRankings,
+            "pool_numbers",
+            lambda self, block: calls.append(block) or drawn(self, block),
+        )
+        object.__setattr__(MEASURES["ndcg"], "ties", ("worst", "best", "stable"))
+        try:
+            simulated = one_query(labels, scores, **params)
+            again = one_query(labels, scores, **params)
+        finally:
+            object.__setattr__(MEASURES["ndcg"], "ties", MEASURES["dcg"].ties)
+        assert len(calls) == 2
+        assert simulated == again == pytest.approx(exact, abs=0.05)
 
     def test_pools_that_are_equal_are_drawn_once(self):
         """0.0 and -0.0 are one gain."""

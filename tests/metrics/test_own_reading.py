@@ -51,7 +51,7 @@ def with_own(name, own):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", [None, "best"])
+@pytest.mark.parametrize("ties", [None, "worst", "best", "stable"])
 @pytest.mark.parametrize("unjudged", ["zero", "drop"])
 @pytest.mark.parametrize("own", WAYS)
 def test_beside_measures_with_other_gains(own, unjudged, ties):
@@ -67,7 +67,7 @@ def test_beside_measures_with_other_gains(own, unjudged, ties):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", [None, "worst", np.arange(300) * 7 % 300])
+@pytest.mark.parametrize("ties", [None, "worst", "best", "stable", np.arange(300) * 7 % 300])
 @pytest.mark.parametrize("own", ["", *WAYS])
 def test_judged_documents_alone_beside_all(own, ties):
     names = [name for name in PLAIN if name not in ("bpref", "ul_normalized@3")]
@@ -255,7 +255,18 @@ def as_ir_measures(qrels, run):
 @names_as_text
 @pytest.mark.parametrize(
     "name",
-    ["AP(rel=2)@10", "Rprec(rel=3)", "infAP(rel=2)", "nDCG(gains={0:0,1:1,2:5,3:9})@10"],
+    [
+        "AP(rel=2)",
+        "AP(rel=2)@10",
+        "P(rel=2)@5",
+        "Rprec(rel=3)",
+        "RR(rel=2)",
+        "infAP(rel=2)",
+        "Bpref(rel=2)",
+        "nDCG@10",
+        "nDCG(gains={0:0,1:1,2:5,3:9})@10",
+        "Success(rel=3)@5",
+    ],
 )
 def test_ir_measures_has_the_same_values_by_the_same_names(name):
     ir_measures = pytest.importorskip("ir_measures")

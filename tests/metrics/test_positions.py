@@ -18,12 +18,33 @@ def positions(y_true, y_score, **params):
 
 
 class TestByHand:
+    # The example of section 2.2: three of six relevant items at 2, 3 and 8 of a top ten.
+    y_true = (0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1)
+    y_score = (*range(10, 0, -1), NO, NO, NO)
+
+    def test_pessimistic(self):
+        assert positions(self.y_true, self.y_score, n_items=50) == [2, 3, 8, 48, 49, 50]
+
+    def test_optimistic(self):
+        found = relevant_positions(self.y_true, self.y_score, 50, groups=["q"] * 13)
+        (actual,) = comparable([found], "optimistic", found.n_items)
+        assert actual.tolist() == [2, 3, 8, 11, 12, 13]
+
+    def test_missing_items_are_behind_the_rows_by_default(self):
+        # 13 rows and room for the 6 relevant documents behind them
+        assert positions(self.y_true, self.y_score) == [2, 3, 8, 17, 18, 19]
+        y_true, y_score = (*self.y_true, 0), (*self.y_score, NO)
+        assert positions(y_true, y_score) == [2, 3, 8, 18, 19, 20]
+
     def test_ties(self):
         y_true, y_score = [1, 0, 1, 0, 1, 0], [3, 2, 2, 2, 1, 1]
         assert positions(y_true, y_score) == [1, 4, 6]
         assert positions(y_true, y_score, ties="best") == [1, 2, 5]
         assert positions(y_true, y_score, ties="stable") == [1, 3, 5]
         assert positions(y_true, y_score, ties=["a", "b", "c", "d", "e", "f"]) == [1, 3, 6]
+
+    def test_missing_items_are_not_tied(self):
+        assert positions([0, 1, 1, 0], [1, NO, NO, NO], ties="best") == [5, 6]
 
     def test_unjudged(self):
         y_true, y_score = [np.nan, 1, np.nan, 1], [4, 3, 2, 1]

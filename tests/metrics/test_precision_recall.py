@@ -1,4 +1,4 @@
-"""Reciprocal rank and success of long ties."""
+"""Precision, recall, R-precision, reciprocal rank and success: values by hand, trec_eval, ties."""
 
 from math import comb
 
@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from skfilterrank.metrics import (
+    precision_at_k_score,
+    r_precision_score,
+    recall_at_k_score,
     reciprocal_rank_score,
     success_at_k_score,
 )
@@ -18,10 +21,47 @@ def of_one(function, y_true, y_score, **params):
     return function(y_true, y_score, groups=["q"] * len(y_true), **params)
 
 
+class TestByHand:
+    """Relevant are the first, the fourth and the fifth place; one relevant document is missed."""
+
+    y_true = (2, 0, NAN, 1, 1, -1, 3)
+    y_score = (9, 8, 7, 6, 5, 4, NO)
+
+    def value(self, function, **params):
+        return of_one(function, self.y_true, self.y_score, **params)
+
+    @pytest.mark.parametrize(("k", "found"), [(1, 1), (2, 1), (4, 2), (5, 3), (6, 3), (20, 3)])
+    def test_precision_and_recall(self, k, found):
+        assert self.value(precision_at_k_score, k=k) == pytest.approx(found / k)
+        assert self.value(recall_at_k_score, k=k) == pytest.approx(found / 4)
+
+    def test_the_whole_list(self):
+        assert self.value(precision_at_k_score) == pytest.approx(3 / 6)
+        assert self.value(recall_at_k_score) == pytest.approx(3 / 4)
+
+    def test_without_the_unjudged_document(self):
+        assert self.value(precision_at_k_score, k=3, unjudged="drop") == pytest.approx(2 / 3)
+        assert self.value(precision_at_k_score, unjudged="drop") == pytest.approx(3 / 5)
+        assert self.value(r_precision_score, unjudged="drop") == pytest.approx(3 / 4)
+
+    def test_r_precision(self):
+        assert self.value(r_precision_score) == pytest.approx(2 / 4)
+
+    def test_first_relevant_document(self):
+        assert self.value(reciprocal_rank_score) == 1
+        y_score = (NO, *self.y_score[1:])
+        assert of_one(reciprocal_rank_score, self.y_true, y_score) == pytest.approx(1 / 3)
+        assert of_one(reciprocal_rank_score, self.y_true, y_score, k=2) == 0
+        assert of_one(success_at_k_score, self.y_true, y_score, k=2) == 0
+        assert of_one(success_at_k_score, self.y_true, y_score, k=3) == 1
+
+
 class TestTies:
     """One tie of n documents, r of them relevant, below `above` others that are not."""
 
-    shapes = pytest.mark.parametrize(("above", "n", "r"), [(0, 7, 1), (2, 9, 8), (4, 40, 13)])
+    shapes = pytest.mark.parametrize(
+        ("above", "n", "r"), [(0, 2, 1), (0, 7, 1), (3, 7, 2), (2, 9, 8), (1, 5, 5), (4, 40, 13)]
+    )
 
     def tie(self, above, n, r):
         return [0] * above + [1] * r + [0] * (n - r), [2] * above + [1] * n

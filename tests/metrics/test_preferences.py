@@ -32,20 +32,48 @@ def prefer(y_true, a, b, **params):
     return lexicographic_preference(y_true, a, b, groups=["q"] * len(y_true), **params).tolist()
 
 
-def test_equal_systems_share_ranks():
-    # a: relevant at 1, 4 and 5; b: at 2, 3 and 5.
-    a, b = (5, 2, 1, 4, 3), (4, 3, 1, 5, 2)
-    systems = dict(enumerate((a, b, a, a)))
-    result = preference_matrix([1, 1, 1, 0, 0], systems, groups=["q"] * 5)
-    assert result.ranks.to_numpy().tolist() == [[3, 1, 3, 3]]
-    assert result.ranks.columns.tolist() == [0, 1, 2, 3]
+class TestByHand:
+    # a: relevant at 1, 4 and 5; b: at 2, 3 and 5; c: at 1 and 2, one missing
+    y_true = (1, 1, 1, 0, 0)
+    a = (5, 2, 1, 4, 3)
+    b = (4, 3, 1, 5, 2)
+    c = (5, 4, NO, 3, 2)
 
+    def test_pairs(self):
+        assert prefer(self.y_true, self.a, self.b) == [-1]
+        assert prefer(self.y_true, self.b, self.a) == [1]
+        assert prefer(self.y_true, self.a, self.a) == [0]
+        assert prefer(self.y_true, self.a, self.b, kind="precision") == [1]
 
-def test_tuples_as_names():
-    systems = {("bm25", 1): [2, 1], ("bm25", 2): [1, 2]}
-    columns = preference_matrix([1, 0], systems, groups=[0, 0]).ranks.columns
-    assert columns.nlevels == 1
-    assert columns.tolist() == list(systems)
+    def test_missing(self):
+        assert prefer(self.y_true, self.c, self.a) == [-1]
+        assert prefer(self.y_true, self.c, self.a, kind="precision") == [1]
+        # Of five items the missing one is the fifth, as the last of a.
+        assert prefer(self.y_true, self.c, self.a, n_items=5) == [1]
+        # Right behind the others it is the fifth, too.
+        assert prefer(self.y_true, self.c, self.a, imputation="optimistic") == [1]
+
+    def test_nothing_relevant(self):
+        assert prefer([0, 0], [2, 1], [1, NO]) == [0]
+
+    def test_matrix(self):
+        systems = {"a": self.a, "b": self.b, "c": self.c}
+        result = preference_matrix(self.y_true, systems, groups=["q"] * 5)
+        assert result.ranks.loc["q"].to_dict() == {"a": 2, "b": 1, "c": 3}
+        assert preferences(result).tolist() == [[[0, -1, 1], [1, 0, 1], [-1, -1, 0]]]
+        assert result.n_relevant.tolist() == [3]
+
+    def test_equal_systems_share_ranks(self):
+        systems = dict(enumerate((self.a, self.b, self.a, self.a)))
+        result = preference_matrix(self.y_true, systems, groups=["q"] * 5)
+        assert result.ranks.to_numpy().tolist() == [[3, 1, 3, 3]]
+        assert result.ranks.columns.tolist() == [0, 1, 2, 3]
+
+    def test_tuples_as_names(self):
+        systems = {("bm25", 1): [2, 1], ("bm25", 2): [1, 2]}
+        columns = preference_matrix([1, 0], systems, groups=[0, 0]).ranks.columns
+        assert columns.nlevels == 1
+        assert columns.tolist() == list(systems)
 
 
 @st.composite
@@ -209,19 +237,19 @@ def test_how_many_are_sorted_at_once_does_not_matter(kind, monkeypatch):
 def test_long_lists(kind):
     """Thousands of relevant documents that differ in a single one, and queries of all sizes."""
     rng = np.random.default_rng(0)
-    sizes = [12_000, 1, 7, 300, 2000, 3, 70]
+    sizes = [40_000, 1, 7, 300, 2000, 3, 70]
     groups = np.repeat(np.arange(len(sizes)), sizes)
     y_true = rng.random(len(groups)) < 0.26
     # Few in the query of 2000 rows, so that positions differ in more than their last byte.
     y_true &= (groups != 4) | (rng.random(len(groups)) < 0.02)
-    assert y_true[groups == 0].sum() > 3000
+    assert y_true[groups == 0].sum() > 10_000
     base = rng.permutation(len(groups)).astype(float)
     # One relevant document of the long query changes places with one that is not.
     other = base.copy()
     ones, zeros = (np.flatnonzero((groups == 0) & (y_true == value)) for value in (1, 0))
     other[[ones[7], zeros[9]]] = other[[zeros[9], ones[7]]]
     systems = {"base": base, "other": other, "again": base}
-    systems |= {f"random {i}": rng.random(len(groups)) for i in range(2)}
+    systems |= {f"random {i}": rng.random(len(groups)) for i in range(5)}
     result = preference_matrix(y_true, systems, groups=groups, kind=kind)
     each = [by_query(relevant_positions(y_true, y, groups=groups)) for y in systems.values()]
     found = preferences(result)

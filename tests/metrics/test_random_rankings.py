@@ -35,6 +35,10 @@ def one_query(function, labels, *args, **params):
     return function(labels, *args, groups=["q"] * len(labels), **params)
 
 
+def expected_dcg(labels, average="mean", **params):
+    return random_ranking_bound(labels, "dcg", average=average, **params, random_state=0).value
+
+
 def expected_sum_precision(labels, average="mean", **params):
     return random_ranking_bound(labels, "sp", average=average, **params, random_state=0).value
 
@@ -46,7 +50,31 @@ def bound_of_one(labels, name, **params):
     return value, error
 
 
+class TestDcg:
+    def test_by_hand(self):
+        # Three documents, mean gain 1, or with 2^label - 1: (3 + 1 + 0) / 3.
+        places = 1 + 1 / log2(3) + 1 / log2(4)
+        assert one_query(expected_dcg, [2, 1, 0]) == pytest.approx(places)
+        assert one_query(expected_dcg, [2, 1, 0], k=2) == pytest.approx(1 + 1 / log2(3))
+        assert one_query(expected_dcg, [2, 1, 0], gains="exp2") == pytest.approx(4 / 3 * places)
+
+    def test_unjudged_documents_are_not_ranked(self):
+        assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=1) == 1
+        assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=3) == 1 + 1 / log2(3)
+        assert one_query(expected_dcg, [np.nan, np.nan]) == 0
+        assert one_query(expected_dcg, np.nan_to_num([2, np.nan, 0, np.nan]), k=1) == 0.5
+
+
 class TestSumPrecision:
+    def test_by_hand(self):
+        # Orders of one relevant among three: it stands first, second or third.
+        value = one_query(expected_sum_precision, [0, 1, 0])
+        assert value == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+        # Two relevant: 110, 101, 011.
+        value = one_query(expected_sum_precision, [1, 1, 0])
+        assert value == pytest.approx(((1 + 1) + (1 + 2 / 3) + (1 / 2 + 2 / 3)) / 3)
+        assert one_query(expected_sum_precision, [1, 1, 0], k=1) == pytest.approx(2 / 3)
+
     @given(st.integers(1, 30), st.integers(0, 30), st.integers(1, 40))
     def test_the_formula_in_the_notes(self, n, n_relevant, k):
         n_relevant = min(n, n_relevant)

@@ -162,9 +162,9 @@ def test_plain_lists(name):
         for query, (labels, scores) in enumerate(PLAIN)
         for place, (label, score) in enumerate(zip(labels, scores))
     ]
-    for k in (None, 1) if MEASURES[name].takes_k else (None,):
-        for unjudged in ("zero", "drop"):
-            check_rows(name, rows, k=k, ties=MEASURES[name].ties[0], unjudged=unjudged)
+    ways = product((None, 1) if MEASURES[name].takes_k else (None,), MEASURES[name].ties)
+    for (k, ties), unjudged in product(ways, ("zero", "drop")):
+        check_rows(name, rows, k=k, ties=ties, unjudged=unjudged)
 
 
 @pytest.fixture(scope="module")

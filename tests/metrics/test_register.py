@@ -1,6 +1,7 @@
 """Measures from outside of the package: in other processes, in the command, and what is refused."""
 
 import copy
+import functools
 import importlib
 import pickle
 import sys
@@ -201,10 +202,15 @@ class TestOfOneQuery:
 @pytest.mark.parametrize(
     "function",
     [
+        lambda first, second: 0.0,
         lambda y_score, y_true: 0.0,
+        lambda ranked, pool: 0.0,
         lambda k, block: 0.0,
         lambda *, block=None, k=None: 0.0,
         max,
+        int,
+        functools.partial(pow),
+        print,
         3,
     ],
 )

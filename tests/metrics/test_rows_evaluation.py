@@ -25,9 +25,20 @@ def bits(result):
 @pytest.mark.slow
 def test_every_measure_is_that_of_arrays():
     names = [name for name, each in MEASURES.items() if not each.columns]
-    columns = COLUMNS | {"label": np.abs(COLUMNS["label"])}
-    expected = metrics.evaluate(**arrays(columns), measures=names, n_items=1000).means
-    same(evaluate(Rows(cut(columns, 100, 101, 333)), names, n_items=1000), expected)
+    options = {"n_items": 1000}
+    labels = {"label": np.abs(COLUMNS["label"])}
+    columns = COLUMNS | labels
+    defined = []
+    for name in names:
+        own = options if "n_items" in MEASURES[name].options else {}
+        try:
+            expected = metrics.evaluate(**arrays(columns), measures=name, **own).means
+        except ValueError:
+            # Wants what these rows do not have.
+            continue
+        same(evaluate(Rows(cut(columns, 100, 101, 333)), name, **own), expected)
+        defined.append(name)
+    assert len(defined) >= 40
 
 
 @pytest.mark.slow

@@ -126,6 +126,15 @@ class TestPooled:
 
 
 class TestStatAP:
+    def test_by_hand(self):
+        # Relevant at places 2, 3 and 5, one not retrieved; they stand for 1, 4, 2 and 10.
+        gains = [0, 1, 1, NAN, 1, 1]
+        probability = [0.5, 1, 0.25, NAN, 0.5, 0.1]
+        scores = [6, 5, 4, 3, 2, NO]
+        sum_precision = 1 * (1 + 0) / 2 + 4 * (1 + 1) / 3 + 2 * (1 + 1 + 4) / 5
+        actual = one(stat_ap_score, gains, scores, inclusion_probability=probability)
+        assert actual == pytest.approx(sum_precision / (1 + 4 + 2 + 10))
+
     @pytest.mark.slow
     @times(5)
     @given(query=rows_of_a_query)

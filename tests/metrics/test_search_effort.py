@@ -49,12 +49,29 @@ class TestByHand:
         )
         assert actual == pytest.approx(expected, rel=1e-14)
 
+    def test_search_length(self):
+        assert measure(search_length, self.y_true, self.y_score) == 5 - 3
+
+    def test_recall_error(self):
+        actual = measure(recall_error, self.y_true, self.y_score)
+        assert actual == pytest.approx((1 + 2 + 5) / 3 - (3 + 1) / 2)
+
     @pytest.mark.parametrize(("n_items", "last"), [(None, 6 + 3), (6, 6), (1000, 1000)])
     def test_missing(self, n_items, last):
         params = {"y_true": self.y_true, "y_score": self.filtered, "n_items": n_items}
         assert measure(total_search_efficiency_score, **params) == pytest.approx(1 / last)
         assert measure(search_length, **params) == last - 3
         assert measure(recall_error, **params) == pytest.approx((1 + 2 + last) / 3 - 2)
+
+    def test_tie_of_the_last(self):
+        # Two relevant of three tied at places 2 to 4: the last stands at 3, 4 or 4.
+        y_true, y_score = [1, 1, 1, 0], [9, 1, 1, 1]
+        actual = measure(total_search_efficiency_score, y_true, y_score)
+        assert actual == pytest.approx((1 / 3 + 1 / 4 + 1 / 4) / 3)
+        actual = measure(search_length, y_true, y_score)
+        assert actual == pytest.approx((3 + 4 + 4) / 3 - 3)
+        assert measure(search_length, y_true, y_score, ties="worst") == 4 - 3
+        assert measure(search_length, y_true, y_score, ties="best") == 3 - 3
 
 
 def test_long_tie():

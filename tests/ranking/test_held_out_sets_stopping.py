@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from catboost import CatBoostRanker
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -222,3 +222,22 @@ def test_rankers_by_name_stop_by_the_measure(split):
         ranker = make_ranker(name, **HOW, validation_fraction=0.25, measure="ndcg_f@3")
         values, best = rounds_of(ranker.fit(split.X, split.y, groups=split.groups), "ndcg_f@3")
         assert len(values) == best + PATIENCE
+
+
+class RefusesToStop(RegressorMixin, BaseEstimator):
+    """An estimator whose error speaks of early stopping."""
+
+    def fit(self, X, y):
+        raise ValueError("early stopping is not for this")
+
+
+@pytest.mark.parametrize("estimator", ["boosting", "own"])
+def test_only_boosting_without_sets_is_told_to_pass_them(estimator):
+    X, y, groups, _ = make_rank_and_filter(30, random_state=0)
+    if estimator == "own":
+        with pytest.raises(ValueError, match=r"^early stopping is not for this$"):
+            QueryRanker(RefusesToStop()).fit(X, y, groups=groups)
+        return
+    model = LGBMRanker(metric="None", early_stopping_round=3, verbose=-1)
+    with pytest.raises(ValueError, match="at least one dataset and eval metric"):
+        QueryRanker(model).fit(X, y, groups=groups, eval_set=(X, y), eval_groups=groups)

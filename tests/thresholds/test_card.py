@@ -110,6 +110,7 @@ def test_a_card_of_another_threshold_can_be_told_from_the_file(model, tmp_path):
     assert saved == loaded.digest
     assert loaded == model.certificate_ == replace(loaded) != other
     assert len({loaded, model.certificate_, other}) == 2
+    assert loaded != replace(loaded, confidence_level=0.5)
     assert loaded != saved
     assert f"Certificate {saved}: " in model.certificate_.to_html()
     assert f"Certificate {saved}: " not in other.to_html()

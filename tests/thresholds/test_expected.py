@@ -113,7 +113,7 @@ class TestNdcgF:
                 assert found[part].mean() == pytest.approx(np.mean(y[part] >= low), abs=0.03)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("correlation", [0.0, 0.6])
+    @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
     def test_learns_how_documents_of_a_query_go_together(self, correlation):
         rng = np.random.RandomState(0)
         groups = np.repeat(np.arange(2000), 10)
@@ -145,8 +145,8 @@ class TestNdcgF:
     @pytest.mark.slow
     def test_many_gains_are_binned(self):
         rng = np.random.RandomState(0)
-        gains, scores = rng.normal(size=600), rng.normal(size=600)
-        cut = learned(None, gains, scores, np.arange(600) // 10)
+        gains, scores = rng.normal(size=3000), rng.normal(size=3000)
+        cut = learned(None, gains, scores, np.arange(3000) // 10)
         assert len(cut.gains) == 10
         assert cut.gains.mean() == pytest.approx(gains.mean(), abs=0.01)
 
@@ -171,15 +171,8 @@ class TestNdcgF:
         assert value["tune"] < best - 0.1
 
 
-@pytest.mark.parametrize(
-    ("kind", "measure"),
-    [
-        (ExpectedThreshold, "f"),
-        (ExpectedThreshold, "dcg"),
-        (PerQueryThreshold, "f"),
-        (PerQueryThreshold, "ap"),
-    ],
-)
+@pytest.mark.parametrize("kind", [ExpectedThreshold, PerQueryThreshold])
+@pytest.mark.parametrize("measure", ["f", "dcg", "ap", "rbp", "precision"])
 def test_other_measures(kind, measure, tmp_path):
     _, y, groups, scores = make_rank_and_filter(60, random_state=0)
     with warnings.catch_warnings():
@@ -190,7 +183,8 @@ def test_other_measures(kind, measure, tmp_path):
         cut.save(tmp_path / "cut.json")
         loaded = load_threshold(tmp_path / "cut.json")
         np.testing.assert_array_equal(loaded.predict(scores, groups=groups), shown)
-        if measure == "ap":  # which never falls
+        if kind is PerQueryThreshold and measure in ("ap", "rbp"):
+            # They never fall.
             assert (shown > -INF).all()
 
 
@@ -198,9 +192,9 @@ def test_other_measures(kind, measure, tmp_path):
 def test_f_follows_the_number_of_relevant_documents():
     # Lists of other sizes than those that were learned from.
     rng = np.random.default_rng(0)
-    p = rng.uniform(size=1000) ** 3
-    y = (rng.uniform(size=1000) < p).astype(float)
-    cut = ExpectedThreshold("f").fit(p, y, groups=np.arange(1000) // 5)
+    p = rng.uniform(size=4000) ** 3
+    y = (rng.uniform(size=4000) < p).astype(float)
+    cut = ExpectedThreshold("f").fit(p, y, groups=np.arange(4000) // 5)
     new_p = rng.uniform(size=4000) ** 3
     new_y = (rng.uniform(size=4000) < new_p).astype(float)
     groups = np.arange(4000) // 100
@@ -209,7 +203,7 @@ def test_f_follows_the_number_of_relevant_documents():
         value = f_score(new_y, cut.predict(new_p, groups=groups), groups=groups)
     best = max(
         f_score(new_y, np.where(new_p >= t, new_p, -INF), groups=groups)
-        for t in np.linspace(0, 1, 21)
+        for t in np.linspace(0, 1, 41)
     )
     assert value > best - 0.01
 
@@ -267,7 +261,7 @@ def worth_by_the_letter(gains, groups, k):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [None, 2])
-@pytest.mark.parametrize("n_queries", [2, 20])
+@pytest.mark.parametrize("n_queries", [2, 60])
 def test_by_the_letter(k, n_queries):
     rng = np.random.default_rng(n_queries)
     groups = np.repeat(np.arange(n_queries), rng.integers(3, 9, n_queries))
@@ -305,6 +299,49 @@ def test_by_the_letter(k, n_queries):
     )
 
 
+def test_filtered_rows_are_never_kept():
+    index = GroupIndex.from_groups([0, 0, 0, 1, 1])
+    scores = np.array([2.0, 1, -INF, -INF, -INF])
+    thresholds = best_prefix(np.ones(5), scores, index, 3)
+    np.testing.assert_array_equal(thresholds, [1, 1, 1, INF, INF])
+
+
+def test_exact_worth_gives_what_exact_scores_give():
+    # The exact scores are the expected worth, of which what is below 0 is best filtered.
+    _, y, groups, exact = make_rank_and_filter(300, query_effect=0.4, random_state=0)
+    thresholds = best_prefix(exact, exact, GroupIndex.from_groups(groups), 3)
+    by_prefix = np.where(exact >= thresholds, exact, -INF)
+    by_sign = np.where(exact >= 0, exact, -INF)
+    np.testing.assert_allclose(
+        ndcg_f_score.per_query(y, by_prefix, groups=groups, k=3),
+        ndcg_f_score.per_query(y, by_sign, groups=groups, k=3),
+    )
+
+
+@pytest.mark.slow
+def test_true_worth_reaches_the_best_filter_of_each_list():
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(40), 5)
+    gains = rng.choice([-1.0, 1, 2], size=200)
+    scores = rng.normal(size=200)
+    index = GroupIndex.from_groups(groups)
+    thresholds = best_prefix(normalised_gains(gains, index, 3), scores, index, 3)
+    kept = np.where(scores >= thresholds, scores, -INF)
+    for query in range(40):
+        rows = groups == query
+        best = max(
+            ndcg_f_score(
+                gains[rows],
+                np.where(scores[rows] >= t, scores[rows], -INF),
+                groups=groups[rows],
+                k=3,
+            )
+            for t in [*scores[rows], INF]
+        )
+        value = ndcg_f_score(gains[rows], kept[rows], groups=groups[rows], k=3)
+        assert value == pytest.approx(best)
+
+
 def test_normalised_gains_by_hand():
     index = GroupIndex.from_groups(list("aabbc"))
     gains = np.array([2.0, -1, 0, 0, np.nan])
@@ -318,6 +355,7 @@ def test_normalised_gains_by_hand():
     [
         ([1.0], [0.5], ["a"]),
         ([-1.0], [-INF], ["a"]),
+        ([1.0, -1, 2], [0.5, 0.1, 0.7], ["a", "a", "a"]),
         ([1.0, -1], [0.5, 0.1], ["a", "b"]),
         ([1.0, -1, 2, -1], [0.5, 0.5, 0.5, 0.5], ["a", "a", "b", "b"]),
         ([1.0, -1, 2, -1], [-INF, -INF, -INF, -INF], ["a", "a", "b", "b"]),

@@ -137,7 +137,7 @@ def test_scores_are_read_from_every_container():
     turned = pd.DataFrame({"filter_score": SCORES + 1, "bm25": SCORES})
     np.testing.assert_array_equal(read_scores("Own", turned, 1)[0], SCORES)
     # The only column that is not chosen is the score, whatever its name.
-    column, more, names = read_scores("Own", turned, None, ["bm25"])
+    column, more, names = read_scores("Own", turned[["bm25", "filter_score"]], None, ["bm25"])
     np.testing.assert_array_equal(column, SCORES + 1)
     assert (more[:, 0].tolist(), names) == (SCORES.tolist(), ["bm25"])
 

@@ -149,6 +149,17 @@ def test_queries_count_in_the_order_in_which_they_come():
     assert forward.status.rates["alarm_at"].iloc[0] > 100
 
 
+def test_thresholds_and_filtered_scores_are_the_same():
+    rng = np.random.default_rng(0)
+    y_true, y_score, groups = stream(rng, 100, 0.3)
+    y_score = rng.random(100)
+    one, two = (RiskMonitor({"any_forbidden": 0.1}) for _ in range(2))
+    watch(one, y_true, y_score, groups, threshold=0.5)
+    watch(two, y_true, np.where(y_score >= 0.5, y_score, -np.inf), groups)
+    assert one.status.rates.equals(two.status.rates)
+    assert 0 < one.status.rates["observed"].iloc[0] < 0.3
+
+
 def test_several_rates_share_the_chance_of_a_false_alarm():
     rng = np.random.default_rng(0)
     risks = {"any_forbidden": 0.1, "false_reject_rate": 0.5}

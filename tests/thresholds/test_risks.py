@@ -380,9 +380,11 @@ def test_the_binomial_test_reaches_the_power():
     assert binom.cdf(allowed, n, 0.06) >= 0.8
 
 
-def test_fewer_queries_do_not():
-    n = queries_needed(0.1, 0.06, confidence_level=0.9, power=0.7)
-    powers = power_of_binomial_test(np.arange(1, n + 1), 0.1, 0.9, 0.06)
+@pytest.mark.parametrize("expected", [0.06, 0.085])  # above 1,000 queries
+def test_fewer_queries_do_not(expected):
+    n = queries_needed(0.1, expected, confidence_level=0.9, power=0.7)
+    assert (n > 1000) == (expected > 0.06)
+    powers = power_of_binomial_test(np.arange(1, n + 1), 0.1, 0.9, expected)
     assert np.flatnonzero(powers >= 0.7).tolist() == [n - 1]
 
 

@@ -123,7 +123,15 @@ class TestLevels:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "lists"), [*product(PLAIN, [{}, {"min_shown": 1, "max_shown": 3}]), ("certified", {})]
+    ("name", "lists"),
+    [
+        *product(PLAIN, [{}, {"min_shown": 1, "max_shown": 3}]),
+        ("certified", {}),
+        *(
+            pytest.param(name, lists, marks=pytest.mark.nightly)
+            for name, lists in product(PLAIN, [{"max_shown": 2}, {"min_shown": 1}])
+        ),
+    ],
 )
 class TestEveryThreshold:
     def test_all_ways_to_serve_agree(self, fitted_once, few_new, name, lists):
@@ -471,18 +479,13 @@ def checked(kind):
 @pytest.mark.parametrize(
     "name",
     [
-        "fixed",
-        "tuned",
-        "expected",
-        "certified",
-        pytest.param("per_query", marks=pytest.mark.nightly),
+        pytest.param(n, marks=() if n in ("fixed", "tuned", "certified") else pytest.mark.nightly)
+        for n in THRESHOLDS
     ],
 )
 def test_scikit_learn_checks(name):
     threshold = THRESHOLDS[name]
     params = threshold.get_params()
-    if name == "expected":
-        params["measure"] = "dcg"  # needs no draws
     if name == "certified":
         params |= {"risks": {"any_forbidden@3": 0.9}, "confidence_level": 0.3}
     assert_passes_checks(checked(type(threshold))(**params))
@@ -501,7 +504,15 @@ def test_no_judged_row_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "scale"),
-    [(ExpectedThreshold, 1e-200), (PerQueryThreshold, 1e200), (LearnedThreshold, 1e-200)],
+    [
+        *(
+            (kind, scale)
+            for kind in (ExpectedThreshold, PerQueryThreshold)
+            for scale in (1e-200, 1e200)
+        ),
+        (LearnedThreshold, 1e-200),
+        pytest.param(LearnedThreshold, 1e200, marks=pytest.mark.nightly),
+    ],
 )
 def test_learned_cuts_do_not_depend_on_the_scale(kind, scale, tmp_path, monkeypatch):
     monkeypatch.setattr(_list_models, "_ROUNDS", 10)

@@ -1,4 +1,4 @@
-"""Rules of two scores: paths, calibrated curves, and what is worth more."""
+"""Rules of two scores: paths and calibrated curves."""
 
 import numpy as np
 import pytest

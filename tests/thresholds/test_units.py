@@ -53,7 +53,7 @@ def counts(risk, y, groups):
 
 
 @pytest.mark.slow
-@times(1)
+@times(2)
 @given(rows=judged_rows(), risk=st.sampled_from(RISKS), per_cluster=st.sampled_from([None, 2, 3]))
 def test_losses_of_units_at_every_threshold(rows, risk, per_cluster):
     y, scores, groups = rows
@@ -326,13 +326,13 @@ class TestShareAnswered:
     @pytest.mark.parametrize("size", [1, 4])
     def test_the_band_holds_at_all_thresholds(self, size):
         rng, n, misses = np.random.default_rng(0), 60, 0
-        levels = np.linspace(0, 1, 51)
-        for _ in range(50):
+        levels = np.linspace(0, 1, 101)
+        for _ in range(80):
             answer_at = np.repeat(rng.random(n), size)
             if size > 1:  # partly equal
                 answer_at = np.where(rng.random(n * size) < 0.5, answer_at, rng.random(n * size))
             units = Units(answer_at, np.repeat(np.arange(n), size), None if size == 1 else "user")
             bands = [units.share_answered(level, 0.8) for level in levels]
             misses += any(not low <= 1 - at <= high for at, (_, low, high) in zip(levels, bands))
-        assert misses <= binom.ppf(0.999, 50, 0.2)
+        assert misses <= binom.ppf(0.999, 80, 0.2)
         assert misses > 0 or size > 1

@@ -220,6 +220,14 @@ def no_scalars(of, name, value):
     return [NO_SCALARS[each]() for each in sample([of, name], NO_SCALARS, 3 if IS_THOROUGH else 1)]
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", FUNCTIONS)
+def test_no_scalars_in_functions(path):
+    for name, parameter in inspect.signature(FUNCTIONS[path]).parameters.items():
+        for odd in no_scalars(path, name, parameter.default):
+            unless_ours(public_calls.call, path, **{name: odd})
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_scalars_in_estimators(name):
     case = ESTIMATORS[name]
