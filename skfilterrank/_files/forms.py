@@ -14,7 +14,6 @@ from itertools import chain, islice
 import pandas as pd
 
 from skfilterrank._base.checks import as_list
-from skfilterrank._files.columns import ROLES
 from skfilterrank._files.files import (
     check_name,
     decode,
@@ -23,7 +22,7 @@ from skfilterrank._files.files import (
     read_bytes,
     unpacked_name,
 )
-from skfilterrank._files.kinds import ORDER, SEPARATORS, first_line
+from skfilterrank._files.kinds import ORDER, ROLES, SEPARATORS, first_line
 from skfilterrank._files.tables import (
     SUFFIXES,
     import_pyarrow,

@@ -6,10 +6,9 @@ import re
 import pandas as pd
 
 from skfilterrank._base.words import warn_user
-from skfilterrank._files.columns import Role
 from skfilterrank._files.files import decode
 from skfilterrank._files.forms import read_form, read_format
-from skfilterrank._files.kinds import LINES, SEPARATORS, form_of, header_of, seems
+from skfilterrank._files.kinds import LINES, SEPARATORS, Role, form_of, header_of, seems
 from skfilterrank._files.tables import format_of_name, read_separated
 from skfilterrank.exceptions import DataWarning, FileFormatError
 

@@ -8,10 +8,9 @@ import pandas as pd
 
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import JUDGED_BY, N_ITEMS, is_of_machine
-from skfilterrank._files.columns import ROLES, find_column, roles_of
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.kinds import LINES, form_of
+from skfilterrank._files.kinds import LINES, ROLES, find_column, form_of, roles_of
 from skfilterrank._files.tables import text_ids
 from skfilterrank._files.topics import read_texts
 from skfilterrank._lists.measure import counts_forbidden

@@ -10,8 +10,8 @@ import pandas as pd
 
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import JUDGED_BY, is_of_machine, warn_user
-from skfilterrank._files.columns import ROLES, find_column
 from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.kinds import ROLES, find_column
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank.cli._output import Section, data_output, text_of

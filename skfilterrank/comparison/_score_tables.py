@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.words import warn_user
-from skfilterrank._files.columns import ROLES
 from skfilterrank._files.files import decode, is_path, read_bytes, source_name
 from skfilterrank._files.forms import name_of_path
+from skfilterrank._files.kinds import ROLES
 from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list

@@ -17,9 +17,8 @@ from skfilterrank._lists.gains import Gains, check_sample, is_sample
 from skfilterrank._lists.measure import ParsedMeasure, counts_forbidden
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
-from skfilterrank.io._drawn import folded
 from skfilterrank.io._read import check_unjudged_label, qrels_rows, refuse_draws, run_rows
-from skfilterrank.io._repeats import are_distinct, pair_keys
+from skfilterrank.io._repeats import are_distinct, folded, pair_keys
 
 # Greatest integer that is plausible as a label of relevance.
 _LARGEST_GRADE = 10

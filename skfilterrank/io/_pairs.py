@@ -21,8 +21,17 @@ from skfilterrank._base.checks import (
     is_finite_number,
 )
 from skfilterrank._base.words import PEOPLE, PREDICTED, warn_user
-from skfilterrank._files.columns import ROLES, find_column, has_labels, scores_are_labels
-from skfilterrank._files.kinds import AS_IN, MS_MARCO_RUN, PRELS, QRELS, RUN
+from skfilterrank._files.kinds import (
+    AS_IN,
+    MS_MARCO_RUN,
+    PRELS,
+    QRELS,
+    ROLES,
+    RUN,
+    find_column,
+    has_labels,
+    scores_are_labels,
+)
 from skfilterrank._files.tokens import Tokens, id_tokens
 from skfilterrank.exceptions import (
     DataWarning,

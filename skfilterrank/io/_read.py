@@ -9,7 +9,6 @@ import pandas as pd
 from skfilterrank._base.checks import check_choice, is_finite_number
 from skfilterrank._base.results import counted
 from skfilterrank._base.words import warn_user
-from skfilterrank._files.columns import ROLES, Role, find_column, roles_of
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import (
     OF_SERIES,
@@ -24,11 +23,15 @@ from skfilterrank._files.forms import (
 from skfilterrank._files.kinds import (
     LINES,
     ORDER,
+    ROLES,
     RUN,
     SEPARATORS,
+    Role,
+    find_column,
     form_of,
     is_number,
     n_columns,
+    roles_of,
     seems,
 )
 from skfilterrank._files.tables import SUFFIXES, format_of_name, text_ids

@@ -2,9 +2,8 @@
 
 import pytest
 
-from skfilterrank._files.columns import ROLES, has_labels
 from skfilterrank._files.forms import read_form
-from skfilterrank._files.kinds import LINES, form_of, header_of, n_columns
+from skfilterrank._files.kinds import LINES, ROLES, form_of, has_labels, header_of, n_columns
 
 
 @pytest.mark.parametrize(

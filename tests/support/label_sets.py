@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank.io._drawn import folded
 from skfilterrank.io._read import qrels_rows
+from skfilterrank.io._repeats import folded
 
 
 def label_sets(source):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from profiles import times
 from rows_of_queries import arrays, make_rows
 from skfilterrank import metrics
-from skfilterrank._files.dask_frames import plain_ids
+from skfilterrank._files.rows import plain_ids
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
