@@ -22,7 +22,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._base import row_hashes
+from skfilterrank._lists import content
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import fetch_semeval_cqa, make_marketplace
 from skfilterrank.exceptions import SkfilterrankWarning
@@ -337,7 +337,7 @@ def deals(options):
                 found.append([])
                 for constant in odd:
                     # Another constant of the hash gives other deals of the same queries.
-                    with mock.patch.object(row_hashes, "_ODD", constant):
+                    with mock.patch.object(content, "_ODD", constant):
                         found[-1] += shown_by(new(), some, pool, [measure])
             values = np.array(found)
             rows.append(

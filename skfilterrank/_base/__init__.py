@@ -1,4 +1,4 @@
-"""Checks, words, results, rounding and folds: everything that knows no query."""
+"""Checks, words, results and rounding: everything that knows no query."""
 
 VERSION = "0.1.0.dev0"
 # Room whose import registers the displays of results. The top of the package names it.

@@ -416,9 +416,7 @@ def _splits(train, n_folds, n_queries):
     import numpy as np
 
     from skfilterrank._base.checks import label_array
-    from skfilterrank._base.query_folds import query_folds
-    from skfilterrank._base.row_hashes import hash_rows
-    from skfilterrank._lists.content import by_content
+    from skfilterrank._lists.content import by_content, hash_rows, query_folds
     from skfilterrank._lists.queries import GroupIndex
 
     if n_queries < 2:

@@ -21,9 +21,8 @@ from skfilterrank._base.probabilities import (
     levels_above,
     probabilities,
 )
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.words import in_parallel, progress_bar
-from skfilterrank._lists.content import keys_of_queries
+from skfilterrank._lists.content import hash_rows, keys_of_queries
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._document_vectors import Vectors, make_vectors, usual_vectorizer

@@ -19,11 +19,10 @@ from skfilterrank._base.checks import (
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.sklearn_compat import safe_indexing
 from skfilterrank._base.words import in_parallel, progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.content import keys_of_queries
+from skfilterrank._lists.content import hash_rows, keys_of_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list

@@ -8,11 +8,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._base.checks import check_container, check_count
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.words import progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.cut_queries import note_documents, warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists

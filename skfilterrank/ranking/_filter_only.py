@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
 
 from skfilterrank._base.checks import check_random_state, count_rows
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.sklearn_compat import final_step
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
+from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.cut_queries import note_documents
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure

@@ -12,13 +12,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, is_number, is_whole_number
-from skfilterrank._base.query_folds import distinct_numbers, query_folds
 from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank._base.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._base.words import in_parallel, progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._lists.content import distinct_numbers, query_folds
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._time_series_split import TIME, number_times

@@ -9,7 +9,6 @@ from sklearn.utils import indexable
 
 from skfilterrank._base.checks import check_numbers, count_rows, label_array
 from skfilterrank._base.results import counted
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.sklearn_compat import final_step, safe_indexing
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
@@ -22,7 +21,7 @@ from skfilterrank._estimators.wrapping import (
     needs_groups,
     needs_own_form,
 )
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning

@@ -4,9 +4,8 @@ import numpy as np
 
 from skfilterrank._base.checks import check_level_scores, check_share, is_level
 from skfilterrank._base.rounding import last_of_highest, midpoint
-from skfilterrank._base.row_hashes import hash_scores
 from skfilterrank._base.words import warn_user
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank.exceptions import FitWarning, InputError, brief

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.stats import ks_2samp
 
 from skfilterrank._base.results import counted, p_text
-from skfilterrank._base.row_hashes import hash_rows
 from skfilterrank._base.words import warn_user
+from skfilterrank._lists.content import hash_rows
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._risk_steps import has_judged
 

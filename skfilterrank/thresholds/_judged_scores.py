@@ -8,12 +8,16 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from skfilterrank._base.checks import check_level_scores, check_numbers
-from skfilterrank._base.query_folds import distinct_numbers, query_folds
 from skfilterrank._base.results import counted
-from skfilterrank._base.row_hashes import hash_rows, hash_scores
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.rows import Rows
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import (
+    by_content,
+    distinct_numbers,
+    hash_rows,
+    hash_scores,
+    query_folds,
+)
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex, check_groups

@@ -8,11 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, check_count, count_rows
-from skfilterrank._base.query_folds import distinct_numbers
 from skfilterrank._base.results import plural
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
+from skfilterrank._lists.content import distinct_numbers
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, labels_in_one_column
 from skfilterrank._lists.lists import RankedLists

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from judgment_tables import NAN, NOISE, WORDS, make_table, parts
 from skfilterrank._base.probabilities import fit_calibrator, probabilities
-from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._lists.content import hash_rows
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.judgments import LabelPredictor
 from skfilterrank.judgments._predictor_models import LevelModel, sample_labels

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from skfilterrank._base.query_folds import query_folds
-from skfilterrank._base.row_hashes import hash_rows
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import by_content, hash_rows, query_folds
 from skfilterrank._lists.queries import GroupIndex
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(2)

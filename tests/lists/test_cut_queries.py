@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
 
-from skfilterrank._base.row_hashes import hash_rows
+from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.cut_queries import (
     QuerySizes,
     count_known_queries,

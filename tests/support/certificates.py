@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 from hypothesis import strategies as st
 
-from skfilterrank._base.row_hashes import hash_scores
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.prefixes import Ranking

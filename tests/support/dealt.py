@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._base.row_hashes import hash_rows
-from skfilterrank._lists.content import by_content
+from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking._out_of_fold import make_splits
 

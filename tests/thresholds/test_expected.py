@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._base.probabilities import reaching
-from skfilterrank._base.query_folds import query_folds
+from skfilterrank._lists.content import query_folds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking, best_prefix, places

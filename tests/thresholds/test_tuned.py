@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from certificates import numbered
-from skfilterrank._base.query_folds import query_folds
+from skfilterrank._lists.content import query_folds
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import evaluate, ndcg_f_score

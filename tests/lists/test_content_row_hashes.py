@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from skfilterrank._base.row_hashes import hash_rows, hash_scores
+from skfilterrank._lists.content import hash_rows, hash_scores
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(2)
 X[X < 0] = 0
