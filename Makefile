@@ -18,7 +18,7 @@ OLDEST_GROUP ?= pytest
 OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py \
 	tests/whole_package/test_estimators.py \
 	tests/whole_package/test_estimator_contract.py \
-	tests/ranking/test_query_scaler.py tests/ranking/test_table_features.py \
+	tests/ranking/test_list_features.py tests/ranking/test_table_features.py \
 	tests/ranking/test_text_features.py tests/plot tests/datasets \
 	tests/io tests/files tests/metrics/test_scorer.py tests/metrics/test_like.py \
 	tests/ranking/test_held_out_sets_stopping.py tests/ranking/test_estimator_kinds.py \

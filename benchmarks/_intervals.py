@@ -11,7 +11,7 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import RankedPool, estimate
 from skfilterrank.judgments._estimate import _position_weights as position_weights
-from skfilterrank.judgments._estimates import degrees_of_freedom, deviations_of_total
+from skfilterrank.judgments._estimate import degrees_of_freedom, deviations_of_total
 from skfilterrank.judgments._label_model import LabelModel, Prediction
 from skfilterrank.judgments._sample import _LEAST as LEAST
 from skfilterrank.judgments._sample import _OF_MEAN as OF_MEAN

@@ -29,8 +29,8 @@ from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_letor, read_qrels, read_run
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import make_text_features
-from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, _two_scores
-from skfilterrank.thresholds._two_scores import RULES, Worth, fit_worths
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, _cuts
+from skfilterrank.thresholds._cuts import RULES, Worth, fit_worths
 
 K, CONFIDENCE = 10, 0.95
 # A forbidden document counts 0 in the gain that is shown, and is known by its sign.
@@ -304,7 +304,7 @@ def appeal(options):
                 is_alone = method not in RULES
                 threshold = rule("ratio" if is_alone else method)(level, CONFIDENCE)
                 learn = by_filter_alone if is_alone else fit_worths
-                with mock.patch.object(_two_scores, "fit_worths", learn):
+                with mock.patch.object(_cuts, "fit_worths", learn):
                     values.append(shown_by(threshold, some, pool))
         found = {method: np.array(values) for method, values in found.items()}
         harm = found.pop("harm")[:, 0]

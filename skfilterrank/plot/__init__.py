@@ -7,12 +7,11 @@ or compute the numbers that they draw.
 from typing import TYPE_CHECKING
 
 from skfilterrank._base.lazy_names import names_of
-from skfilterrank.plot._compared_systems import CriticalDifferenceDisplay
+from skfilterrank.plot._compared_systems import CriticalDifferenceDisplay, QueryDifferenceDisplay
 from skfilterrank.plot._compared_systems import (
     PairwiseComparisonDisplay as PairwiseComparisonDisplay,
 )
 from skfilterrank.plot._curves import MeasureCurvesDisplay, ThresholdCurveDisplay
-from skfilterrank.plot._query_difference import QueryDifferenceDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",

@@ -7,16 +7,15 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._calibrated_ranker import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._embedding_features import list_embedding_features
 from skfilterrank.ranking._filter_only import FilterOnly
 from skfilterrank.ranking._fusion import fuse_runs
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
+from skfilterrank.ranking._list_features import QueryScaler, list_embedding_features
 from skfilterrank.ranking._make_ranker import LOSSES as LOSSES
 from skfilterrank.ranking._make_ranker import METHODS as METHODS
 from skfilterrank.ranking._make_ranker import make_ranker
 from skfilterrank.ranking._make_ranker import share_features as share_features
 from skfilterrank.ranking._query_ranker import OrdinalRanker, QueryRanker
-from skfilterrank.ranking._query_scaler import QueryScaler
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker
 from skfilterrank.ranking._score_difference import ScoreDifference as ScoreDifference

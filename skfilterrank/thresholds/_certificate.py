@@ -13,7 +13,7 @@ from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._counted import said_left_out
+from skfilterrank.thresholds._risk_steps import said_left_out
 
 
 class Condition(NamedTuple):

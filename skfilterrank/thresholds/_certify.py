@@ -10,9 +10,15 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate, make_certificate
-from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._judged_scores import clusters_by_content, name_unit, number_clusters
-from skfilterrank.thresholds._risk_steps import Steps, Units, last_of_start, start_at
+from skfilterrank.thresholds._risk_steps import (
+    CountedQueries,
+    Steps,
+    Units,
+    last_of_start,
+    start_at,
+    warn_of_copies,
+)
 from skfilterrank.thresholds._risks import (
     answers_needed,
     find_unjudged,

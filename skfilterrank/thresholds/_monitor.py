@@ -20,10 +20,9 @@ from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_groups, check_one_order, first_rows
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.thresholds._counted import DrawnSoFar
 from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
-from skfilterrank.thresholds._risk_steps import Units, has_judged
+from skfilterrank.thresholds._risk_steps import DrawnSoFar, Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_risks
 from skfilterrank.thresholds._watched import (
     RiskStatus,

@@ -79,7 +79,7 @@ OF_PYTHON = {
     "thresholds/_certify.py",
     "thresholds/_drift.py",
     "thresholds/_threshold.py",
-    "thresholds/_two_scores.py",
+    "thresholds/_cuts.py",
     "thresholds/_watched.py",
     "ranking/_adarank.py",
     "ranking/_coordinate_ascent.py",

@@ -22,7 +22,7 @@ from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     LearnedThreshold,
     TunedThreshold,
-    _list_learner,
+    _learned,
     _list_models,
     load_threshold,
 )
@@ -232,7 +232,7 @@ def test_models_are_fitted_once_for_each_fold_and_once_for_all(monkeypatch, n_qu
         rows.append(len(features))
         return fit_member(Curves.fitted, features, *rest)
 
-    monkeypatch.setattr(_list_learner, "fit_member", counted)
+    monkeypatch.setattr(_learned, "fit_member", counted)
     scores, y, groups = two_kinds(n_queries)
     LearnedThreshold("f", cv=4).fit(scores, y, groups=groups)
     assert len(rows) == 3 * (4 + 1)

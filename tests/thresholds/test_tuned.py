@@ -20,7 +20,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._two_scores import RULES
+from skfilterrank.thresholds._cuts import RULES
 
 INF = np.inf
 

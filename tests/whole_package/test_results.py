@@ -15,7 +15,7 @@ import skfilterrank
 from public_calls import QRELS, RUNS, call, public_functions
 from skfilterrank._base.results import Result, spread_places
 from skfilterrank.io import Rows
-from skfilterrank.judgments._estimates import Estimates
+from skfilterrank.judgments._estimate import Estimates
 from skfilterrank.metrics import evaluate
 from skfilterrank.metrics._evaluate_runs import RunEvaluation, iter_evaluations
 from skfilterrank.metrics._rows_evaluation import RowsEvaluation

@@ -18,7 +18,6 @@ ELSEWHERE = {
     "cli/_types.py": "cli/test_parser.py",
     "judgments/_document_vectors.py": "judgments/test_label_predictor.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
-    "thresholds/_list_learner.py": "thresholds/test_learned.py",
     "thresholds/_list_models.py": "thresholds/test_learned.py",
     "thresholds/_certify.py": "thresholds/test_certified.py",
     "thresholds/_watched.py": "thresholds/test_monitor.py",

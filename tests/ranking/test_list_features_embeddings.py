@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import rankdata
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking import _embedding_features, list_embedding_features
+from skfilterrank.ranking import _list_features, list_embedding_features
 
 KINDS = ("question", "rest", "nearest", "before")
 
@@ -57,7 +57,7 @@ def drawn(seed, n_lists=9, most=8, n_dimensions=5):
 @pytest.mark.parametrize("block_numbers", [1 << 20, 7, 60])
 def test_equals_the_slow_reference(block_numbers, monkeypatch):
     # Blocks of a few cells: several blocks of lists, and of pairs within a list.
-    monkeypatch.setattr(_embedding_features, "_BLOCK_NUMBERS", block_numbers)
+    monkeypatch.setattr(_list_features, "_BLOCK_NUMBERS", block_numbers)
     for seed in range(8):
         rows = drawn(seed)
         found = list_embedding_features(*rows)

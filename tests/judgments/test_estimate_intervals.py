@@ -11,7 +11,7 @@ from scipy.stats import t
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import draw_sample, estimate
-from skfilterrank.judgments._estimates import (
+from skfilterrank.judgments._estimate import (
     EstimatedDifferences,
     Estimates,
     MeasureEstimate,

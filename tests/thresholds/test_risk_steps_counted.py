@@ -15,7 +15,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     risk_certificate,
 )
-from skfilterrank.thresholds._counted import DrawnSoFar
+from skfilterrank.thresholds._risk_steps import DrawnSoFar
 
 NO, NAN = -np.inf, np.nan
 

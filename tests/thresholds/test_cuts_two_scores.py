@@ -9,10 +9,9 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds._cuts import Caps
+from skfilterrank.thresholds._cuts import RULES, Caps, RisingCurve, Worth, fit_worths, leads
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risks import read_risks
-from skfilterrank.thresholds._two_scores import RULES, RisingCurve, Worth, fit_worths, leads
 
 MEASURES = ("ndcg_f@3", "any_forbidden@3", "forbidden@5", "ap", "false_reject_rate", "ndcg_f")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.thresholds._list_learner import FEATURES, feature_matrix
+from skfilterrank.thresholds._learned import FEATURES, feature_matrix
 
 INF = np.inf
 
