@@ -9,7 +9,6 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._base.checks import check_choice, check_count, check_share
-from skfilterrank._base.drawn_means import drawn_means
 from skfilterrank._base.results import (
     PAPER_FORMATS,
     Cell,
@@ -31,6 +30,7 @@ from skfilterrank._base.system_pairs import (
 )
 from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank._lists.measure_names import known_measure
+from skfilterrank._lists.scoring import drawn_means
 from skfilterrank.comparison._system_scores import SystemScores, known_places
 from skfilterrank.comparison._system_tests import (
     bootstrap_test,

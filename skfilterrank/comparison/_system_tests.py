@@ -9,7 +9,6 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri, stdtr
 from scipy.stats import binom, chi, chi2
 
-from skfilterrank._base.drawn_means import drawn_means
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._base.sklearn_compat import limit_threads
 from skfilterrank._base.system_pairs import (
@@ -27,6 +26,7 @@ from skfilterrank._base.system_pairs import (
     without_spread_p,
 )
 from skfilterrank._base.words import progress_bar
+from skfilterrank._lists.scoring import drawn_means
 
 
 def _joined(test):

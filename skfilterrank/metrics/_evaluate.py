@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._base.checks import check_choice, check_scores, check_share
-from skfilterrank._base.drawn_means import drawn_means, mean_of_sets
 from skfilterrank._base.results import Result, counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
@@ -30,7 +29,9 @@ from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_ind
 from skfilterrank._lists.scoring import (
     QueryWeight,
     check_undefined,
+    drawn_means,
     given_weights,
+    mean_of_sets,
     number_over_queries,
     with_undefined,
 )

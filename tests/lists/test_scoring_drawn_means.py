@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skfilterrank._base.drawn_means import drawn_means, mean_of_sets
+from skfilterrank._lists.scoring import drawn_means, mean_of_sets
 
 
 def _of(values):
