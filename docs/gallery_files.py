@@ -1,7 +1,7 @@
 """The gallery: which examples run here, in which order, and results that are kept for the others.
 
 An example says what public data it needs in a line ``# Data: folder`` below its docstring. Where
-the data are absent, its page shows the picture and the output of an earlier run, which the folder
+the data are absent, its page shows the pictures and the output of an earlier run, which the folder
 ``kept`` beside it has. ``python docs/gallery_files.py`` regenerates them where the data are.
 """
 
@@ -16,16 +16,9 @@ from skfilterrank.datasets._semeval import find_data_home
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 _DATA = re.compile(r"^# Data: (.+)$", re.MULTILINE)
-# Most wanted first; sections of papers follow by year.
-SECTIONS = [
-    "tasks",
-    "carmel_2022",
-    "karmaker_feng_2022",
-    "diaz_mitra_2023",
-    "hui_berberich_2015",
-    "sakai_lin_2010",
-]
-TASKS = [
+# Most wanted first.
+SECTIONS = ["tasks", "papers"]
+ORDER = [
     "plot_hide_forbidden_lightgbm",
     "plot_tuned_threshold",
     "plot_certified_reranker",
@@ -41,14 +34,18 @@ TASKS = [
     "plot_judge_next",
     "plot_complete_labels",
     "plot_rank_without_judgments",
+    "plot_carmel_2022",
+    "plot_karmaker_feng_2022",
+    "plot_diaz_mitra_2023",
+    "plot_hui_berberich_2015",
+    "plot_sakai_lin_2010",
 ]
 NOTE = """.. note::
 
    This page was built without the public data of the example. Its program did not run here;
-   the picture and the output are those of an earlier run with the data.
+   the pictures and the output are those of an earlier run with the data.
 
-.. image:: /gallery/{picture}
-   :alt: {title}
+{pictures}
 
 .. code-block:: none
 
@@ -62,10 +59,9 @@ def section_key(folder: str) -> int:
     return SECTIONS.index(Path(folder).name)
 
 
-def example_key(filename: str) -> tuple[int, str]:
-    """Place of an example in its section: tasks by TASKS, others by name."""
-    stem = Path(filename).stem
-    return (TASKS.index(stem) if stem in TASKS else len(TASKS)), stem
+def example_key(filename: str) -> int:
+    """Place of an example in its section."""
+    return ORDER.index(Path(filename).stem)
 
 
 def needed_data(path: Path) -> list[str]:
@@ -88,38 +84,46 @@ def runnable_pattern() -> str:
     return f"({'|'.join(names)})$"
 
 
-def kept(path: Path, suffix: str) -> Path:
-    """File with the picture (".png") or the output (".txt") of an earlier run of an example."""
-    return path.parent / "kept" / f"{path.stem}{suffix}"
+def kept_output(path: Path) -> Path:
+    """File with the output of an earlier run of an example."""
+    return path.parent / "kept" / f"{path.stem}.txt"
 
 
-def _picture(path: Path) -> Path:
+def kept_pictures(path: Path) -> list[Path]:
+    """Pictures of an earlier run of an example."""
+    return sorted((path.parent / "kept").glob(f"{path.stem}_*.png"))
+
+
+def _place(picture: Path) -> Path:
     """Place of a kept picture in the gallery's folder, named as sphinx-gallery names its own."""
-    return path.relative_to(EXAMPLES).parent / "images" / f"sphx_glr_{path.stem}_001.png"
+    return picture.relative_to(EXAMPLES).parent.parent / "images" / f"sphx_glr_{picture.name}"
 
 
 def place_kept_pictures(app) -> None:
-    """Copy kept pictures, and their thumbnails, into the gallery for examples that cannot run."""
+    """Copy kept pictures, and a thumbnail, into the gallery for examples that cannot run."""
     from sphinx_gallery.utils import scale_image
 
     for path in sorted(EXAMPLES.rglob("plot_*.py")):
         if missing_data(path):
-            picture = Path(app.srcdir) / "gallery" / _picture(path)
-            thumbnail = picture.parent / "thumb" / f"sphx_glr_{path.stem}_thumb.png"
+            places = [Path(app.srcdir) / "gallery" / _place(each) for each in kept_pictures(path)]
+            thumbnail = places[0].parent / "thumb" / f"sphx_glr_{path.stem}_thumb.png"
             thumbnail.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(kept(path, ".png"), picture)
-            scale_image(str(picture), str(thumbnail), 400, 280)
+            for picture, place in zip(kept_pictures(path), places):
+                shutil.copy(picture, place)
+            scale_image(str(places[0]), str(thumbnail), 400, 280)
 
 
 def show_kept_results(app, docname, source) -> None:
-    """Put the kept picture and output before the program on the page of an example not run."""
+    """Put the kept pictures and output before the program on the page of an example not run."""
     path = EXAMPLES / f"{docname.removeprefix('gallery/')}.py"
     if docname.startswith("gallery/") and path.is_file() and missing_data(path):
         title = path.read_text(encoding="utf-8").splitlines()[1]
-        output = kept(path, ".txt").read_text(encoding="utf-8").rstrip()
+        output = kept_output(path).read_text(encoding="utf-8").rstrip()
         note = NOTE.format(
-            picture=_picture(path).as_posix(),
-            title=title,
+            pictures="\n\n".join(
+                f".. image:: /gallery/{_place(each).as_posix()}\n   :alt: {title}"
+                for each in kept_pictures(path)
+            ),
             output="\n".join(f"   {line}".rstrip() for line in output.splitlines()),
         )
         before, program, after = source[0].partition(".. code-block:: Python")
@@ -127,7 +131,7 @@ def show_kept_results(app, docname, source) -> None:
 
 
 def keep_results() -> None:
-    """Run the examples whose public data are here, and keep their first picture and output."""
+    """Run the examples whose public data are here, and keep their pictures and output."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -140,14 +144,17 @@ def keep_results() -> None:
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             runpy.run_path(str(path), run_name="__main__")
-        kept(path, ".txt").parent.mkdir(exist_ok=True)
-        kept(path, ".txt").write_text(output.getvalue(), encoding="utf-8")
-        picture = kept(path, ".png")
-        plt.figure(plt.get_fignums()[0]).savefig(picture, dpi=80)
-        # Few colours: a picture of some kilobytes.
-        Image.open(picture).convert("RGB").quantize(64).save(picture, optimize=True)
+        kept_output(path).parent.mkdir(exist_ok=True)
+        kept_output(path).write_text(output.getvalue(), encoding="utf-8")
+        for old in kept_pictures(path):
+            old.unlink()
+        for number in plt.get_fignums():
+            picture = kept_output(path).with_name(f"{path.stem}_{number:03d}.png")
+            plt.figure(number).savefig(picture, dpi=80)
+            # Few colours: a picture of some kilobytes.
+            Image.open(picture).convert("RGB").quantize(64).save(picture, optimize=True)
+            print(picture.relative_to(EXAMPLES))
         plt.close("all")
-        print(picture.relative_to(EXAMPLES))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,7 @@ SPEC.loader.exec_module(GALLERY)
 EXAMPLES = sorted(GALLERY.EXAMPLES.rglob("*.py"))
 WITH_DATA = [path for path in EXAMPLES if GALLERY.needed_data(path)]
 # What takes less than half a second runs by day.
-QUICK = {
-    "plot_certified_reranker",
-    "plot_evaluate_runs",
-    "plot_table_3_label_shares",
-    "plot_table_6_single_documents",
-    "plot_tables_6_9_and_16_from_print",
-}
+QUICK = {"plot_certified_reranker", "plot_evaluate_runs"}
 COLUMNS = 80
 
 
@@ -51,7 +45,7 @@ def run(example, folder, monkeypatch, capsys):
     assert not too_long
     assert not re.search(r"\b(True|False)$", printed, re.MULTILINE)
     if example in WITH_DATA:
-        assert GALLERY.kept(example, ".txt").read_text(encoding="utf-8") == printed, (
+        assert GALLERY.kept_output(example).read_text(encoding="utf-8") == printed, (
             "the output that is kept is of another program: run docs/gallery_files.py"
         )
 
@@ -131,50 +125,49 @@ def test_tasks_come_first_and_every_example_has_its_place():
     folders = sorted({path.parent.name for path in EXAMPLES}, key=GALLERY.section_key)
     assert folders == GALLERY.SECTIONS
     assert folders[0] == "tasks"
-    tasks = {path.stem for path in EXAMPLES if path.parent.name == "tasks"}
-    assert sorted(GALLERY.TASKS) == sorted(tasks)
-    assert sorted(tasks, key=lambda stem: GALLERY.example_key(f"{stem}.py")) == GALLERY.TASKS
+    assert sorted(path.stem for path in EXAMPLES) == sorted(GALLERY.ORDER)
+    by_place = sorted(EXAMPLES, key=lambda path: GALLERY.example_key(path.name))
+    assert [path.stem for path in by_place] == GALLERY.ORDER
 
 
 def test_examples_with_public_data_have_kept_results():
-    found = {
-        (path.parent.parent.name, path.name)
-        for path in GALLERY.EXAMPLES.glob("*/kept/*")
-        if path.is_file()
-    }
-    assert found == {
-        (path.parent.name, path.stem + suffix) for path in WITH_DATA for suffix in (".png", ".txt")
-    }
+    found = {path for path in GALLERY.EXAMPLES.glob("*/kept/*") if path.is_file()}
+    pictures = [each for path in WITH_DATA for each in GALLERY.kept_pictures(path)]
+    assert found == {*map(GALLERY.kept_output, WITH_DATA), *pictures}
     for path in WITH_DATA:
-        assert GALLERY.kept(path, ".txt").stat().st_size
-        assert GALLERY.kept(path, ".png").stat().st_size < 30_000
+        assert GALLERY.kept_output(path).stat().st_size
+        drawn = path.read_text(encoding="utf-8").count("plt.show()")
+        assert len(GALLERY.kept_pictures(path)) == drawn, path
+    assert all(picture.stat().st_size < 30_000 for picture in pictures)
 
 
 def test_what_the_gallery_runs(monkeypatch, tmp_path):
     monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path))
     needs_none = re.compile(GALLERY.runnable_pattern())
-    table_7 = ROOT / "examples" / "carmel_2022" / "plot_table_7_semeval.py"
+    of_mq2007 = ROOT / "examples" / "papers" / "plot_karmaker_feng_2022.py"
     assert all(needs_none.search(str(path)) for path in EXAMPLES if path not in WITH_DATA)
-    assert not needs_none.search(str(table_7))
-    (tmp_path / "semeval2016-cqa").mkdir()
-    assert re.search(GALLERY.runnable_pattern(), str(table_7))
+    assert not needs_none.search(str(of_mq2007))
+    (tmp_path / "mq2007").mkdir()
+    assert re.search(GALLERY.runnable_pattern(), str(of_mq2007))
 
 
 def test_a_page_of_an_example_not_run_shows_kept_results(monkeypatch, tmp_path):
     monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path))
     program = "Intro.\n\n.. code-block:: Python\n\n   import this\n"
     source = [program]
-    GALLERY.show_kept_results(None, "gallery/carmel_2022/plot_table_7_semeval", source)
+    GALLERY.show_kept_results(None, "gallery/papers/plot_karmaker_feng_2022", source)
     before, _, after = source[0].partition(".. code-block:: Python")
     assert "did not run here" in before
-    assert "/gallery/carmel_2022/images/sphx_glr_plot_table_7_semeval_001.png" in before
-    assert "   rank-only (ordinal)" in before
+    for number in (1, 2):
+        picture = f"sphx_glr_plot_karmaker_feng_2022_00{number}.png"
+        assert f".. image:: /gallery/papers/images/{picture}\n" in before
+    assert "   tau of nDCG and V1: 1.00" in before
     assert after == "\n\n   import this\n"
     # Other pages stay as they are, and so does this one where its data are.
     for docname in ("index", "gallery/index", "gallery/tasks/plot_nested_cv"):
         source = [program]
         GALLERY.show_kept_results(None, docname, source)
         assert source == [program]
-    (tmp_path / "semeval2016-cqa").mkdir()
-    GALLERY.show_kept_results(None, "gallery/carmel_2022/plot_table_7_semeval", source)
+    (tmp_path / "mq2007").mkdir()
+    GALLERY.show_kept_results(None, "gallery/papers/plot_karmaker_feng_2022", source)
     assert source == [program]
