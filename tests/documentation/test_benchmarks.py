@@ -12,6 +12,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from _site import benchmarks as pages_of_results
@@ -210,6 +212,44 @@ def test_a_figure_that_no_result_has_is_found():
     assert [is_in(each, table) for each in ("6.9", "23", "50", "22", "7.0")] == [
         True, False, True, True, False,
     ]  # fmt: skip
+
+
+def test_measures_of_two_columns_by_hand(make):
+    script = make("price_of_forbidden")
+    table = pd.DataFrame(
+        {
+            "qid": "q",
+            "label": [-1, 1, 0, 1],
+            "relevant": [1, 0.5, 0, 0.5],
+            "credible": [0, 1, 1, 1],
+            "order": [-1, 1, 0, 1],
+        }
+    )
+    found = script.two_columns(table, {"a": [4.0, 3, 2, 1]})
+    found = {name: frame.loc["a", "q"] for name, frame in found.items()}
+    second, third, fourth = 1 / np.log2([3, 4, 5])
+    one = (1 + second / 2 + fourth / 2) / (1 + second / 2 + third / 2)
+    other = (second + third + fourth) / (1 + second + third)
+    # The distances to (1, 1) are 1, 1/2, 1, 1/2. Of the possible ones, sqrt(2), sqrt(5) / 2, 1,
+    # 1/2 and 0, they are the third and the fourth: grades 2, 3, 2, 3.
+    graded = (2 + 3 * second + 2 * third + 3 * fourth) / (3 + 3 * second + 2 * third + 2 * fourth)
+    best, worst = 1 / 2 + second / 2, -1
+    expected = {
+        "nDCG of relevance": one,
+        "nDCG of credibility": other,
+        "CAM": (one + other) / 2,
+        "WHAM": 2 / (1 / one + 1 / other),
+        "NWCS": graded,  # Half the sum of the labels is a quarter of these grades.
+        "TOMA": graded,
+        "nDCG_f: -1": (-1 + second / 2 + fourth / 2 - worst) / (best - worst),
+        "forbidden of 10": 1 / 4,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert found["help - harm"] == pytest.approx(found["help"] - found["harm"])
+
+
+def test_printed_tables_are_where_a_script_reads_them(make):
+    assert make("_ul_tables").PRINTED.exists()
 
 
 @pytest.mark.parametrize("folder", ["benchmarks", "examples"])
