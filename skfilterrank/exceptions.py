@@ -219,6 +219,16 @@ def brief_list(values) -> str:
     return shown if len(items) <= _MOST else f"{shown} and {len(items) - _MOST:,} more"
 
 
+def did_you_mean(name: str, known, most: int = 3) -> str:
+    """Return " Did you mean ...?" for the most similar of the known names, or an empty text."""
+    from difflib import get_close_matches  # imported here, since few programs make a mistake
+
+    # Dashes would make all options similar.
+    plain = {each.lstrip("-"): each for each in known}
+    near = [plain[each] for each in get_close_matches(name.lstrip("-"), list(plain), most)]
+    return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
 def _brief_scalar(value):
     """Return the repr of a value; a NumPy scalar is shown like the equal Python value."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")

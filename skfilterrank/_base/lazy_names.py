@@ -2,9 +2,8 @@
 
 import importlib
 import sys
-from difflib import get_close_matches
 
-from skfilterrank.exceptions import MissingPackageError
+from skfilterrank.exceptions import MissingPackageError, did_you_mean
 
 
 def names_of(part, later=None, rooms=()):
@@ -31,8 +30,7 @@ def names_of(part, later=None, rooms=()):
             found = importlib.import_module(f"{part}.{room}")
             if name in getattr(found, "__all__", ()):
                 return getattr(found, name)
-        near = [] if name[:1] == "_" else get_close_matches(name, getattr(module, "__all__", ()))
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        hint = did_you_mean(name, getattr(module, "__all__", ())) if name[:1] != "_" else ""
         raise AttributeError(f"module {part!r} has no attribute {name!r}.{hint}")
 
     return __getattr__

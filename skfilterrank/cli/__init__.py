@@ -23,8 +23,8 @@ from skfilterrank.cli._output import (
     say,
     show_warning,
 )
-from skfilterrank.cli._parser import Arg, CommandParser, similar
-from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
+from skfilterrank.cli._parser import Arg, CommandParser
+from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning, did_you_mean
 
 # Each command with its purpose. The command's function is in the module of the same name, and
 # imports heavy packages late, so that --help needs no numpy.
@@ -153,10 +153,9 @@ def _run(argv):
                 return _without_command(argv)
             name, rest = argv[place], argv[:place] + argv[place + 1 :]
             if name not in COMMANDS:
-                say(
-                    f"skfilterrank: error: there is no command {name}.{similar(name, COMMANDS)} "
-                    f"Choose from {', '.join(COMMANDS)}."
-                )
+                near = did_you_mean(name, COMMANDS, 1)
+                choose = f"Choose from {', '.join(COMMANDS)}."
+                say(f"skfilterrank: error: there is no command {name}.{near} {choose}")
                 return 2
             parser = command_parser(name)
             call.written = {name: written for name, (written, _) in parser.options().items()}

@@ -14,7 +14,7 @@ from skfilterrank._files.kinds import LINES, ROLES, find_column, form_of, roles_
 from skfilterrank._files.tables import text_ids
 from skfilterrank._files.topics import read_texts
 from skfilterrank._lists.measure import counts_forbidden
-from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
+from skfilterrank.cli._output import listed, progress, standard_input, tell
 from skfilterrank.cli._types import LabelOptions, label_key, written
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, read_qrels
@@ -43,7 +43,7 @@ def some_runs(found, n_runs, one, many, separator=", ") -> str:
     if not (found := {name: what for name, what in found.items() if what}):
         return ""
     which = listed([f"{name}: {what}" for name, what in found.items()], _SHOWN, separator)
-    return f"{len(found)} of {counted(n_runs, 'run')} ({which}) {plural(len(found), one, many)}"
+    return f"{len(found)} of {counted(n_runs, 'run')} ({which}) {one if len(found) == 1 else many}"
 
 
 def named_runs(qrels, paths) -> dict:

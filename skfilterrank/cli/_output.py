@@ -54,11 +54,6 @@ def listed(names, most: int = 10, separator: str = ", ") -> str:
     return separator.join(shown + ["..."] * (len(names) > most))
 
 
-def plural(number: int, one: str, many: str) -> str:
-    """Return the form of a word that agrees with a number."""
-    return one if number == 1 else many
-
-
 def print_sections(sections: Iterable[Section], format: str, out: str | None) -> None:
     """Print results one by one, as soon as each is available."""
     with opened(out, format) as write:

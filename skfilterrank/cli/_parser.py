@@ -10,16 +10,15 @@ the function, or else in its `Arg` or in the dataclass.
 """
 
 import argparse
-import difflib
 import inspect
 import re
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from skfilterrank.exceptions import brief
+from skfilterrank.exceptions import brief, did_you_mean
 
 _SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 _PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULTILINE)
@@ -137,7 +136,7 @@ class CommandParser(argparse.ArgumentParser):
             if text.startswith("-"):
                 options = [option for option in self._option_string_actions if option[:2] == "--"]
                 name = text.partition("=")[0]
-                self.error(f"there is no option {name}.{similar(name, options)}")
+                self.error(f"there is no option {name}.{did_you_mean(name, options, 1)}")
             self.error(f"{brief(text)} is one argument too many.")
         return vars(values)
 
@@ -172,14 +171,6 @@ class CommandParser(argparse.ArgumentParser):
         finish()
 
 
-def similar(name: str, known: Iterable[str]) -> str:
-    """Return " Did you mean ...?" for the most similar known name, or an empty text."""
-    # Dashes would make all options similar.
-    plain = {each.lstrip("-"): each for each in known}
-    found = difflib.get_close_matches(name.lstrip("-"), list(plain), 1, 0.6)
-    return f" Did you mean {plain[found[0]]}?" if found else ""
-
-
 def choice(choices):
     """Return a converter that accepts only some texts."""
 
@@ -187,7 +178,7 @@ def choice(choices):
         if text in choices:
             return text
         raise argparse.ArgumentTypeError(
-            f"expected {', '.join(choices)}, got {brief(text)}.{similar(text, choices)}"
+            f"expected {', '.join(choices)}, got {brief(text)}.{did_you_mean(text, choices, 1)}"
         )
 
     return convert

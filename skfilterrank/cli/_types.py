@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 from skfilterrank._base.words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli._output import THRESHOLDS
 from skfilterrank.cli._parser import Arg as Arg
-from skfilterrank.cli._parser import similar
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, did_you_mean
 
 # Defaults of select: the measure of a sample, labels, and places of runs that make a pool.
 SAMPLED_MEASURES = ("ndcg_f@10",)
@@ -136,7 +135,8 @@ def _threshold(text):
     value = _as_number(text, float)
     if value is None or math.isnan(value):
         raise ArgumentTypeError(
-            f"expected {', '.join(known)} or a number, got {brief(text)}.{similar(text, known)}"
+            f"expected {', '.join(known)} or a number, got {brief(text)}."
+            f"{did_you_mean(text, known, 1)}"
         )
     return value
 

@@ -56,6 +56,7 @@ def monitor(
     """
     import numpy as np
 
+    from skfilterrank._base.results import counted
     from skfilterrank._base.words import PEOPLE, warn_user
     from skfilterrank._files.files import locked
     from skfilterrank.cli import _inputs
@@ -119,8 +120,7 @@ def monitor(
         watch.save(state)
     of_runs.tell_of_missing(run, aligned, missing)
     n_new = _n_counted(status) - n_before
-    queries = output.plural(n_new, "query", "queries")
-    output.tell(f"counted {n_new:,} {queries}; the state is in {state}")
+    output.tell(f"counted {counted(n_new, 'query')}; the state is in {state}")
     return int(status.alarm)
 
 

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from skfilterrank._base.words import printable, progress_bar, repeat_warnings, with_warnings
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import Section, call, chosen_format, print_sections, progress, tell
-from skfilterrank.cli._parser import similar
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError, Message
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, Message, did_you_mean
 
 _K = 3
 _FOLDS = 5
@@ -30,7 +29,7 @@ def _models(text):
     if unknown := [name for name in listed if name not in known]:
         raise argparse.ArgumentTypeError(
             f"expected models of {', '.join(known)}, got {', '.join(unknown)}."
-            f"{similar(unknown[0], known)}"
+            f"{did_you_mean(unknown[0], known, 1)}"
         )
     return listed
 

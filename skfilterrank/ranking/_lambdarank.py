@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -29,7 +28,7 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import first_places, log_discount
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, did_you_mean
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker
 
@@ -676,8 +675,7 @@ def check_lightgbm_names(params, own, owner: str, unused: str = NOT_TRAINING) ->
                 f"{brief(value)}."
             )
         if name not in known:
-            near = get_close_matches(name, sorted({*known, *own}))
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            hint = did_you_mean(name, sorted({*known, *own}))
             raise InputError(f"{brief(name)} is no parameter of {owner}.{hint}")
         if argument := arguments.get(known[name]):
             raise InputError(f"{brief(name)} is another name of {argument}=: set {argument}=.")

@@ -2,14 +2,15 @@
 
 import inspect
 import pickle
+import re
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Self
 
 import joblib
+import numpy as np
 from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
@@ -30,7 +31,7 @@ from skfilterrank._base.lazy_names import import_optional
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrapsFitted
 from skfilterrank._lists.gains import Gains
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, did_you_mean
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._lambdarank import LambdaRankRanker, check_lightgbm_names
@@ -53,30 +54,6 @@ _TREES = {
     "subsample_freq": 1,
     "reg_lambda": 5.0,
 }
-# Parameters of XGBoost that its ranker takes but does not list.
-_XGBOOST_NAMES = [
-    "eta",
-    "alpha",
-    "lambda",
-    "min_split_loss",
-    "updater",
-    "process_type",
-    "refresh_leaf",
-    "max_cached_hist_node",
-    "seed_per_iteration",
-    "sample_type",
-    "normalize_type",
-    "rate_drop",
-    "one_drop",
-    "skip_drop",
-    "lambdarank_pair_method",
-    "lambdarank_num_pair_per_sample",
-    "lambdarank_normalization",
-    "lambdarank_score_normalization",
-    "lambdarank_unbiased",
-    "lambdarank_bias_norm",
-    "ndcg_exp_gain",
-]
 # Results of SharedFeatures inside share_features().
 _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
@@ -308,7 +285,7 @@ def _logistic(*, random_state, **params):
 def _ranknet(*, random_state, n_jobs, **params):
     xgboost = import_optional("xgboost", 'make_ranker("ranknet")')
     _refuse_objective(params, "rank:pairwise")
-    _check_names(params, xgboost.XGBRanker, _XGBOOST_NAMES)
+    _check_names(params, xgboost.XGBRanker, _xgboost_names(xgboost))
     settings = {
         "objective": "rank:pairwise",
         # Use all pairs of a query.
@@ -319,7 +296,23 @@ def _ranknet(*, random_state, n_jobs, **params):
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }
+    for name, own, given in (("seed", "random_state", random_state), ("nthread", "n_jobs", n_jobs)):
+        if name in params and given is not None:
+            raise InputError(f"{name!r} is XGBoost's name of {own}=: leave one of them out.")
+        if name in params:
+            del settings[own]
     return xgboost.XGBRanker(**settings | params)
+
+
+def _xgboost_names(xgboost):
+    """Return XGBoost's names of parameters, among them those that its ranker does not list."""
+    rows = xgboost.DMatrix(np.zeros((2, 1)), label=[0, 1], qid=[0, 0])
+    for booster in ("dart", "gblinear"):
+        params = {"objective": "rank:pairwise", "booster": booster, "verbosity": 0, "nthread": 1}
+        state = xgboost.train(params, rows, num_boost_round=1).save_config()
+        # Sections of a model hold numbers of its trees and features.
+        for section in re.findall(r'(?:train|generic|rank)_param":{([^{}]*)}', state):
+            yield from re.findall(r'"(\w+)":', section)
 
 
 def _lightgbm(loss, *, random_state, n_jobs, **params):
@@ -349,11 +342,9 @@ def _check_names(params, make, more=()):
     known = sorted({*make().get_params(deep=False), *more} - {"gains", "n_jobs", "random_state"})
     for name in params:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
             raise InputError(
                 f"{brief(name)} is no parameter of make_ranker, nor of {make.__name__}, which it "
-                f"makes here. {hint}{make.__name__} has {', '.join(known)}."
+                f"makes here.{did_you_mean(name, known)} {make.__name__} has {', '.join(known)}."
             )
 
 

@@ -366,7 +366,7 @@ def test_a_learner_is_a_name():
 
 @pytest.mark.parametrize(
     ("params", "hint"),
-    [({"backend": "catboost"}, "here"), ({"num_leavse": 4}, "Did you mean 'num_leaves' or")],
+    [({"backend": "catboost"}, "here"), ({"num_leavse": 4}, "Did you mean num_leaves or")],
 )
 def test_parameters_that_lightgbm_does_not_know_are_refused(params, hint):
     name = next(iter(params))
@@ -399,6 +399,13 @@ def test_xgboost_gets_parameters_that_its_ranker_does_not_list():
     assert ranker.get_params().items() >= {"lambdarank_normalization": False, "eta": 0.2}.items()
     with pytest.raises(InputError, match="objective= of this method is 'rank:pairwise'"):
         make_ranker("ranknet", objective="rank:ndcg")
+    for names in ({"nthread": 2, "seed": 3}, {"n_jobs": 2, "random_state": 3}):
+        ranker = make_ranker("ranknet", disable_default_eval_metric=True, **names).estimator
+        assert ranker.get_xgb_params().items() >= names.items()
+    for both in ({"n_jobs": 1, "nthread": 1}, {"random_state": 0, "seed": 0}):
+        own, name = both
+        with pytest.raises(InputError, match=rf"'{name}' is XGBoost's name of {own}=: leave"):
+            make_ranker("ranknet", **both)
 
 
 @pytest.mark.parametrize("name", ["lambdamart", "ranknet"])
