@@ -12,7 +12,7 @@ import pandas as pd
 
 from skfilterrank import _base
 from skfilterrank._base.checks import check_choice
-from skfilterrank._base.words import printable
+from skfilterrank._base.words import counted, p_text, printable
 from skfilterrank.exceptions import InputTypeError
 
 _LONGEST = 120  # most characters of a repr
@@ -162,30 +162,6 @@ def draws(*results: type[Result]):
 def spread_places(n_rows: int) -> np.ndarray:
     """Return the positions of up to `_N_ROWS` rows, evenly spread and with both ends."""
     return np.linspace(0, n_rows - 1, min(_N_ROWS, n_rows)).round().astype(int)
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun, such as "1 pair" and "1,200 queries"."""
-    return f"{number:,} {one if number == 1 else many or plural(one)}"
-
-
-def plural(noun: str) -> str:
-    """Return the plural of an English noun: "families", "boxes", "users"; "users" stays."""
-    if re.search("[^aeiou]y$", noun):
-        return f"{noun[:-1]}ies"
-    if re.search("(ss|us|is|x|z|ch|sh)$", noun):
-        return f"{noun}es"
-    return noun if noun.endswith("s") else f"{noun}s"
-
-
-def p_text(value: float) -> str:
-    """Return a p value with four digits, or "<0.0001"."""
-    return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
-
-
-def interval_text(confidence: float) -> str:
-    """Return the name of an interval, such as "95 % interval"."""
-    return f"{100 * confidence:.4g} % interval"
 
 
 PAPER_FORMATS = ("latex", "markdown")

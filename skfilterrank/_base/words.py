@@ -1,4 +1,4 @@
-"""Warnings, printable text, progress bars, and names that several rooms share."""
+"""Warnings, words for numbers, printable text, progress bars, and names of several rooms."""
 
 import functools
 import inspect
@@ -183,3 +183,27 @@ def progress_bar(*args, verbose, **options):
     from skfilterrank._base.checks import check_verbose
 
     return tqdm(*args, disable=not check_verbose(verbose), **options)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun, such as "1 pair" and "1,200 queries"."""
+    return f"{number:,} {one if number == 1 else many or plural(one)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of an English noun: "families", "boxes", "users"; "users" stays."""
+    if re.search("[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    if re.search("(ss|us|is|x|z|ch|sh)$", noun):
+        return f"{noun}es"
+    return noun if noun.endswith("s") else f"{noun}s"
+
+
+def p_text(value: float) -> str:
+    """Return a p value with four digits, or "<0.0001"."""
+    return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
+
+
+def interval_text(confidence: float) -> str:
+    """Return the name of an interval, such as "95 % interval"."""
+    return f"{100 * confidence:.4g} % interval"

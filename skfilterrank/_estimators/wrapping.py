@@ -21,7 +21,6 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_container
-from skfilterrank._base.results import counted
 from skfilterrank._base.sklearn_compat import (
     BaseSearchCV,
     check_feature_names,
@@ -33,6 +32,7 @@ from skfilterrank._base.sklearn_compat import (
     metadata_routing_enabled,
     without_groups,
 )
+from skfilterrank._base.words import counted
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
@@ -306,15 +306,16 @@ _NOT_FINITE = (
 
 def refuse_dates(X) -> None:
     """Raise an error that names the columns of X that hold dates or durations."""
-    what = "dates or durations"
-    if isinstance(X, pd.DataFrame):
-        found = [(name, dtype) for name, dtype in X.dtypes.items() if _is_of_dates(dtype)]
-        if not found:
-            return
-        name, dtype = found[0]
-        what = f"{counted(len(found), 'column')} of {what}, such as {brief(name)}"
-    elif not _is_of_dates(dtype := getattr(X, "dtype", None)):
+    is_table = isinstance(X, pd.DataFrame)
+    dtypes = dict(enumerate(X.dtypes)) if is_table else {0: getattr(X, "dtype", None)}
+    found = {place: dtype for place, dtype in dtypes.items() if _is_of_dates(dtype)}
+    if not found:
         return
+    place, dtype = next(iter(found.items()))
+    what = "dates or durations"
+    if is_table:
+        name = brief(X.columns[place])
+        what = f"{counted(len(found), 'column')} of {what}, such as {name}"
     raise InputError(
         f"X has {what} of dtype {dtype}, but features must be numbers: convert them, for example "
         "to days since a date, or leave them out."

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import any_below_0
 from skfilterrank.exceptions import DataWarning, brief

@@ -6,8 +6,7 @@ from pickle import PROTO
 
 import pandas as pd
 
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import JUDGED_BY, N_ITEMS, is_of_machine
+from skfilterrank._base.words import JUDGED_BY, N_ITEMS, counted, is_of_machine
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
 from skfilterrank._files.kinds import LINES, ROLES, find_column, form_of, roles_of

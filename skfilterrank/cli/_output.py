@@ -135,11 +135,6 @@ def number(value, digits=3, sign="") -> str:
     return f"{value:{sign}.{max(digits - n_whole, 0)}f}"
 
 
-def p_value(value) -> str:
-    """Write a p value with three digits, or "<0.001"."""
-    return "<0.001" if value < 0.0005 else f"{value:.3f}"
-
-
 def align_columns(rows) -> list[str]:
     """Return rows of cells as aligned lines; the first column is left-aligned."""
     rows = [[printable(getattr(cell, "text", cell)) for cell in row] for row in rows]

@@ -15,13 +15,12 @@ import pandas as pd
 
 from skfilterrank import plot
 from skfilterrank._base import VERSION
-from skfilterrank._base.results import counted, interval_text
 from skfilterrank._base.rounding import merge_values
-from skfilterrank._base.words import printable
+from skfilterrank._base.words import counted, interval_text, p_text, printable
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.pages import Markup, escape, render_page
 from skfilterrank.cli._inputs import STDIN
-from skfilterrank.cli._output import call, in_options, in_order, number, p_value
+from skfilterrank.cli._output import call, in_options, in_order, number
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 
 # Largest numbers of pairs in the table, of pairs query by query, and of systems in the heat map.
@@ -32,7 +31,7 @@ _N_SIZES = 25
 # Relative difference of means, as in Buckley and Voorhees, since measures have different units.
 _FUZZINESS = 0.05
 # Functions that the template calls.
-_WORDS = (in_order, number, p_value, counted, interval_text)
+_WORDS = (in_order, number, p_text, counted, interval_text)
 
 
 def write_report(path, files, comparisons, n_predicted, agreement, random_state) -> None:

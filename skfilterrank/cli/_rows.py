@@ -2,16 +2,14 @@
 
 import io
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import JUDGED_BY, is_of_machine, warn_user
+from skfilterrank._base.words import JUDGED_BY, counted, is_of_machine, warn_user
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._files.kinds import ROLES, find_column
+from skfilterrank._files.kinds import ROLES
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank.cli._output import Section, data_output, text_of
@@ -158,13 +156,8 @@ def _read_table(path, options, like, labelled):
     label = ids.get("label", "label") if labelled else None
     # A new file may lack the document ids of the training file.
     named = {role: name for role, name in ids.items() if role != "docno" or role in asked}
-    read = partial(read_judged_table, path, labelled=labelled)
-    table = read(columns=named)
-    if "docno" not in asked:
-        document = find_column(table.columns, [ids.get("docno", "docno"), *ROLES["docno"].names])
-        if document is not None:
-            # Read again as ids, with leading zeros, which must be unique.
-            table = read(columns=named | {"docno": document})
+    perhaps = () if "docno" in asked else (ids.get("docno", "docno"), *ROLES["docno"].names)
+    table = read_judged_table(path, columns=named, labelled=labelled, documents=perhaps)
     groups = pd.Index(table.index.get_level_values("qid"), name="qid")
     has_ids = table.index.nlevels > 1
     docnos = table.index.get_level_values("docno") if has_ids else _numbered(groups)

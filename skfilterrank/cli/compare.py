@@ -4,10 +4,17 @@ from functools import partial
 from itertools import combinations
 from typing import Annotated, Any
 
-from skfilterrank._base.words import CORRECTION_NAMES, RESAMPLING_TESTS, TEST_TITLES
+from skfilterrank._base.words import (
+    CORRECTION_NAMES,
+    RESAMPLING_TESTS,
+    TEST_TITLES,
+    counted,
+    interval_text,
+    p_text,
+)
 from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import in_order, number, p_value, tell
+from skfilterrank.cli._output import in_order, number, tell
 from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
@@ -56,7 +63,7 @@ def compare(
     skfilterrank compare qrels.txt runs/*.gz -m ndcg_f@20,lexirecall --test tukey
     skfilterrank compare qrels.txt runs/* -m ap --baseline bm25
     """
-    from skfilterrank._base.results import PAPER_FORMATS, counted
+    from skfilterrank._base.results import PAPER_FORMATS
     from skfilterrank.cli import _inputs
     from skfilterrank.comparison import compare_systems, comparison_table
 
@@ -141,7 +148,6 @@ def measured(qrels, runs, measures, reading, n_jobs):
 
 def tell_settings(comparisons) -> None:
     """Print messages about unexpected settings of the comparison."""
-    from skfilterrank._base.results import counted
     from skfilterrank._lists.measure_names import known_measure
 
     given = output.call.given
@@ -208,8 +214,6 @@ def _runs_of(comparison):
 
 def _runs_table(name, comparison):
     """Return a table of the runs."""
-    from skfilterrank._base.results import counted, interval_text
-
     scores = comparison.scores
     left_out = f" ({len(scores.dropped_queries)} left out)" * bool(scores.dropped_queries)
     queries = f"{counted(scores.n_queries, 'query')}{left_out}"
@@ -232,8 +236,6 @@ def _runs_table(name, comparison):
 
 def _pairs_table(comparison):
     """Return a table of the first pairs, with the number of all pairs that differ."""
-    from skfilterrank._base.results import counted
-
     pairs, few = comparison.pairs(), comparison.pairs(most=_N_PAIRS)
     is_drawn = "low_these" in few
     rows = [["better", "worse", "difference", comparison.interval_name]]
@@ -242,7 +244,7 @@ def _pairs_table(comparison):
         difference, effect = number(row.difference, 4, "+"), number(row.effect_size, 2, "+")
         cells = [row.first, row.second, difference, _interval(row.low, row.high, "+")]
         cells += [_interval(row.low_these, row.high_these, "+")] if is_drawn else []
-        rows.append([*cells, effect, p_value(row.p_adjusted), "*" * row.significant])
+        rows.append([*cells, effect, p_text(row.p_adjusted), "*" * row.significant])
     n_sure, n_more = int(pairs["significant"].sum()), len(pairs) - len(few)
     differ = counted(len(pairs), "pair differs", "pairs differ")
     head = f"{n_sure:,} of {differ} (p <= {comparison.alpha:g})"
@@ -261,7 +263,6 @@ def _interval(low, high, sign=""):
 
 def describe_agreement(comparisons, alpha) -> list[str]:
     """Compare every two measures: orders of runs, and pairs that differ significantly."""
-    from skfilterrank._base.results import counted
     from skfilterrank.comparison import kendall_tau
     from skfilterrank.metaevaluation import conflicts
 

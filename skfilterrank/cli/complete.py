@@ -1,5 +1,6 @@
 """``skfilterrank complete``: draw labels for documents that nobody judged."""
 
+from skfilterrank._base.words import counted
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import data_output, progress, tell
 from skfilterrank.exceptions import InputError
@@ -44,7 +45,6 @@ def complete(
     skfilterrank complete judged.csv runs/* --gains no=0,yes=1 --out drawn.jsonl
     skfilterrank evaluate drawn.csv runs/* -m ap,ndcg@10
     """
-    from skfilterrank._base.results import counted
     from skfilterrank.cli import _inputs
     from skfilterrank.cli.select import write_table
     from skfilterrank.io import read_qrels

@@ -66,7 +66,7 @@ def demo(*, n_queries: t.Number = 3000, random_state: t.RandomState = 0) -> None
     rows = [["", f"nDCG_f@{_K}", "bad %", "lost %", f"top {_K} lost %", "empty %"]]
     rows[0] += ["diff.", "95 % interval"]
     for name in systems | others:
-        value, _, *rest = cells(report.loc[name], f"false_reject_rate@{_K}")
+        value, _, *rest = cells(report.loc[name], _K)
         rows.append([name, value, *rest])
     n_train = int(_TRAIN_SHARE * n_queries)
     head = (

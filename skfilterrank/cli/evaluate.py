@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from skfilterrank._base.words import interval_text
 from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
 from skfilterrank.exceptions import InputError
@@ -101,7 +102,7 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
     """Yield a section for each run, or one of all runs where people read their means."""
     import pandas as pd
 
-    from skfilterrank._base.results import Cell, interval_text
+    from skfilterrank._base.results import Cell
 
     frames, rows, head = [], [], ""
     tags = set()

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from skfilterrank._base.words import counted
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import data_output, tell
 from skfilterrank.exceptions import InputError
@@ -32,7 +33,6 @@ def fuse(
     skfilterrank fuse runs/*.gz --out fused.txt
     skfilterrank fuse bm25.txt dense.txt --method combsum > fused.txt
     """
-    from skfilterrank._base.results import counted
     from skfilterrank.cli._inputs import read_named_runs
     from skfilterrank.io import write_run
     from skfilterrank.ranking import fuse_runs

@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 from typing import Annotated
 
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
 from skfilterrank.exceptions import DataWarning, InputError, brief
@@ -56,8 +57,6 @@ def monitor(
     """
     import numpy as np
 
-    from skfilterrank._base.results import counted
-    from skfilterrank._base.words import PEOPLE, warn_user
     from skfilterrank._files.files import locked
     from skfilterrank.cli import _inputs
     from skfilterrank.cli import threshold as of_runs
@@ -94,9 +93,7 @@ def monitor(
             # Lists of what was shown are shorter than those that the threshold was chosen on.
             warnings.simplefilter("ignore", DataWarning)
         shown = fitted.predict(y_score, groups=groups)
-    # Hidden rows have the score -inf.
-    judges = of_runs.judges_of(index, aligned, len(y_true))
-    if judges is not None and (n := int(((judges != PEOPLE) & ~np.isnan(y_true)).sum())):
+    if n := of_runs.n_of_machines(index, aligned):
         warn_user(
             f"machines gave {n:,} of these labels: the rates and alarms are those of such labels, "
             "which may be far from those of people.",
@@ -105,6 +102,7 @@ def monitor(
     with locked(state):
         watch = _resumed(fitted, saved, state)
         n_before = _n_counted(watch.status)
+        # Hidden rows have the score -inf.
         status = watch.update(y_true, shown, groups=groups, threshold=-np.inf)
         section = output.frame_section(status.rates.rename_axis("rate"))
         told = str(status).replace(status.advice, output.in_options(status.advice))

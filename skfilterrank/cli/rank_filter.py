@@ -444,8 +444,7 @@ def report_section(report, comparison, *, k, gains=None, marks=True, foot=()) ->
             systems[name] = f"{name} *" if name == best and marks else name
             parts = [each for each in report.index if models_of.get(each) == name]
             systems |= {part: f"  {part.removesuffix(f' ({name})')}" for part in parts}
-    rejects = f"false_reject_rate@{k or 'all'}"
-    rows = [[label, *cells(report.loc[name], rejects)] for name, label in systems.items()]
+    rows = [[label, *cells(report.loc[name], k)] for name, label in systems.items()]
     places = f"the {k} places shown" if k else "all that is shown"
     notes = [
         f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;",
@@ -466,7 +465,7 @@ def report_section(report, comparison, *, k, gains=None, marks=True, foot=()) ->
     value, own = (report.loc[name].iloc[0] for name in ("nothing", best))
     if value > own:
         notes.append(f"Showing nothing has a higher nDCG_f ({value:.3f}) than {best} ({own:.3f}).")
-    shorter = {rejects: "false_reject_rate_at_k"}
+    shorter = {_rejects(k): "false_reject_rate_at_k"}
     named = report.rename(columns=lambda name: shorter.get(name, name.partition("@")[0]))
     records = [{"k": k or None} | record for record in named.reset_index().to_dict("records")]
     head = [*_HEAD, f"of {k or 'all'} %", "empty %", "diff.", "95 % CI"]
@@ -485,9 +484,9 @@ def _gains_in_words(gains):
     return textwrap.shorten(words, 90, placeholder=" ...")
 
 
-def cells(row, rejects):
+def cells(row, k):
     """Return the cells of a system; shares are in percent, and a missing number is empty."""
-    forbidden = row.index[row.index.str.startswith("forbidden")][0]
+    forbidden, rejects = f"forbidden@{k}" if k else "forbidden", _rejects(k)
     names = [forbidden, "false_reject_rate", rejects, "empty_list_rate"]
     shares = [100 * row.get(name, math.nan) for name in names]
     return [
@@ -497,6 +496,11 @@ def cells(row, rejects):
         _told("{:+.3f}", row["difference"]),
         _told("{:+.3f} to {:+.3f}", row["difference_low"], row["difference_high"]),
     ]
+
+
+def _rejects(k):
+    """Return the column of a report with the good documents of the first k that are hidden."""
+    return f"false_reject_rate@{k or 'all'}"
 
 
 def _told(form, *numbers) -> str:

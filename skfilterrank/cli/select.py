@@ -8,6 +8,7 @@ import warnings
 from functools import partial
 from typing import Annotated, Any
 
+from skfilterrank._base.words import counted
 from skfilterrank._files.files import is_path, open_for_writing, unpacked_name
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import listed, progress, refuse, tell
@@ -85,8 +86,6 @@ def select(
     skfilterrank select runs/* --n-total 50 --docs docs.jsonl --gains no=0,yes=1 --page judge.html
     """
     given = argparse.Namespace(**locals())
-    from skfilterrank._base.results import counted
-
     if out is None and page is None:
         raise InputError("name the table by --out, or the page by --page.")
     table = judging_table(given)
@@ -247,7 +246,6 @@ def _drawn(runs, depth, known, given):
     import pandas as pd
 
     from skfilterrank import judgments
-    from skfilterrank._base.results import counted
     from skfilterrank._lists.gains import is_sample
     from skfilterrank.cli import _inputs
 
@@ -307,7 +305,6 @@ def _with_texts(chosen, documents, given):
 
 def _texts(table, ids, path, one, many=None):
     """Return the text of each id, its columns in lines of their own; empty where there is none."""
-    from skfilterrank._base.results import counted
     from skfilterrank.cli._inputs import without_repetition
 
     found, unique = {}, ids.unique()

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Annotated
 
+from skfilterrank._base.words import JUDGED_BY, PEOPLE, counted
 from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import refuse, tell
@@ -201,7 +202,7 @@ def aligned_run(name, path, index, missing, columns):
     except MissingValuesError as error:
         (lacking,) = error.lacking.values()
         raise InputError(
-            f"{name} lacks {_queries(len(lacking))}, such as "
+            f"{name} lacks {counted(len(lacking), 'judged query')}, such as "
             f"{brief(lacking[0])}. Say --missing empty where they are shown nothing, which "
             "lowers rates of what is shown; or --missing drop where the run is of other queries."
         ) from None
@@ -209,17 +210,12 @@ def aligned_run(name, path, index, missing, columns):
     return aligned, run
 
 
-def _queries(number):
-    """Return a number of judged queries in words."""
-    return f"{number:,} judged {output.plural(number, 'query', 'queries')}"
-
-
 def tell_of_missing(name, aligned, missing):
     """Print a message about judged queries that a run lacks."""
     from skfilterrank.cli._inputs import DONE_WITH_MISSING
 
     if n_missing := len(aligned.missing_queries):
-        tell(f"{name} lacks {_queries(n_missing)}: {DONE_WITH_MISSING[missing]}")
+        tell(f"{name} lacks {counted(n_missing, 'judged query')}: {DONE_WITH_MISSING[missing]}")
 
 
 def all_rows(aligned, run):
@@ -231,19 +227,17 @@ def all_rows(aligned, run):
     return [np.concatenate(pair) for pair in zip(aligned, columns)]
 
 
-def judges_of(index, aligned, n_rows):
-    """Return the source of the label of each of some rows, the first of which are aligned."""
+def n_of_machines(index, aligned) -> int:
+    """Count the labels of an aligned run that machines gave."""
     import numpy as np
     import pandas as pd
 
-    from skfilterrank._base.words import JUDGED_BY, PEOPLE
-
     table = index.to_frame()
     if JUDGED_BY not in table:
-        return None
+        return 0
     rows = pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos])
-    judges = table[JUDGED_BY].reindex(rows).fillna(PEOPLE).to_numpy()
-    return np.append(judges, np.full(n_rows - len(judges), PEOPLE))
+    is_machine = (table[JUDGED_BY].reindex(rows).fillna(PEOPLE) != PEOPLE).to_numpy()
+    return int((is_machine & ~np.isnan(aligned.y_true)).sum())
 
 
 def _fit(threshold, name, path, index, columns, how, missing, is_sample):
@@ -254,7 +248,6 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
     import numpy as np
 
     from skfilterrank import metrics, thresholds
-    from skfilterrank._base.words import PEOPLE
     from skfilterrank._lists.measure_names import parse_measure
 
     aligned, run = aligned_run(name, path, index, missing, columns)
@@ -270,10 +263,9 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
     if is_sample and (n_open := len(threshold.certificate_.to_judge)):
         raise InputError(
             "the judgments are a sample with inclusion probabilities below 1, and --risk needs "
-            f"whole queries: {n_open:,} {output.plural(n_open, 'document', 'documents')} of {name} "
-            "on which the risks depend have no label in it. Draw queries of this run by select "
-            "--strategy sample --unit query. In Python, judgments.estimate estimates values from "
-            "this sample."
+            f"whole queries: {counted(n_open, 'document')} of {name} on which the risks depend "
+            "have no label in it. Draw queries of this run by select --strategy sample --unit "
+            "query. In Python, judgments.estimate estimates values from this sample."
         )
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups)
@@ -285,8 +277,8 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
     tell_of_missing(name, aligned, missing)
     tell(
-        f"{name}: {_queries(aligned.index.n_queries)}, {n_rows:,} "
-        f"{output.plural(n_rows, 'document', 'documents')}, {n_rows - n_shown:,} of them hidden"
+        f"{name}: {counted(aligned.index.n_queries, 'judged query')}, "
+        f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them hidden"
     )
     level = threshold.threshold_
     record = {
@@ -309,8 +301,7 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
             tell(f"{name} {threshold.summary_}")
         record["held_out"] = value_of(float(own), parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
-        judges = judges_of(index, aligned, len(y_true))
-        if judges is not None and (n := int(((judges != PEOPLE) & ~np.isnan(y_true)).sum())):
+        if n := n_of_machines(index, aligned):
             certificate = certificate.with_conditions(thresholds.by_machines(n))
         threshold.certificate_ = certificate
         record |= _of_certificate(certificate)

@@ -9,16 +9,7 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._base.checks import check_choice, check_count, check_share
-from skfilterrank._base.results import (
-    PAPER_FORMATS,
-    Cell,
-    Result,
-    counted,
-    interval_text,
-    p_text,
-    paper_note,
-    paper_table,
-)
+from skfilterrank._base.results import PAPER_FORMATS, Cell, Result, paper_note, paper_table
 from skfilterrank._base.rounding import merge_values
 from skfilterrank._base.system_pairs import (
     Pairs,
@@ -28,7 +19,7 @@ from skfilterrank._base.system_pairs import (
     count_ties,
     mean_differences,
 )
-from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES, counted, interval_text, p_text
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.scoring import drawn_means
 from skfilterrank.comparison._system_scores import SystemScores, known_places

@@ -8,10 +8,10 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank._base.checks import check_choice, check_count, check_share
-from skfilterrank._base.results import Result, counted, interval_text
+from skfilterrank._base.results import Result
 from skfilterrank._base.rounding import merge_values
 from skfilterrank._base.system_pairs import draw_resamples
-from skfilterrank._base.words import progress_bar
+from skfilterrank._base.words import counted, interval_text, progress_bar
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError
 

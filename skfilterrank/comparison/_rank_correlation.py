@@ -8,8 +8,8 @@ import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
 from skfilterrank._base.checks import as_column, as_numbers, check_flag
-from skfilterrank._base.results import counted
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS, merge, merge_means
+from skfilterrank._base.words import counted
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.comparison._order_systems import SystemOrder
 from skfilterrank.comparison._score_tables import choose_measure

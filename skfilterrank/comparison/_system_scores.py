@@ -19,9 +19,9 @@ from skfilterrank._base.checks import (
     is_hashable,
     is_whole_number,
 )
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
 from skfilterrank._base.rounding import merge_means, merge_values, value_tolerance
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.files import source_name
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.positions import PreferenceMatrix

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._base.results import counted
+from skfilterrank._base.words import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds import load_threshold
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import cached_property, check_choice
-from skfilterrank._base.results import Result, counted
-from skfilterrank._base.words import MISSING, OWN, PRECISIONS, TIES, warn_user
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import MISSING, OWN, PRECISIONS, TIES, counted, warn_user
 from skfilterrank._files.forms import is_by_query
 from skfilterrank._files.kinds import ORDER
 from skfilterrank._files.tokens import Tokens

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_choice, is_finite_number
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import (
     OF_SERIES,
@@ -581,7 +580,7 @@ def _shown(counts):
 
 
 def read_judged_table(
-    source, *, columns: dict[str, str] | None = None, labelled: bool = True
+    source, *, columns: dict[str, str] | None = None, labelled: bool = True, documents=()
 ) -> pd.DataFrame:
     r"""Read a file that holds a table with one row per judged document.
 
@@ -601,6 +600,9 @@ def read_judged_table(
         level, "docno"; without a name, there is no such level.
     labelled : bool, default=True
         False is for a table without labels.
+    documents : sequence of str, default=()
+        Names of a column of document ids, the first of which counts if `columns` names none. The
+        table may lack all of them.
 
     Returns
     -------
@@ -658,7 +660,8 @@ def read_judged_table(
     queries, labels = (
         _role(given, ours, taken) for given, ours in ((query, "qid"), (label, "label"))
     )
-    ids = [queries.names, [document]]
+    perhaps = [each for each in documents if each not in taken] if document is None else [document]
+    ids = [queries.names, perhaps]
     if (form := format_of_name(name)) is not None:
         table, line_of = read_format(data, name, ids, form)
     elif (form := form_of(data, [queries])) != LINES:
@@ -670,6 +673,9 @@ def read_judged_table(
         )
     table = table.rename(columns={labels.column(table.columns): label})
     ids = [queries.column(table.columns) or query]
+    if document is None:
+        others = [column for column in table.columns if column not in (*ids, label)]
+        document = find_column(others, perhaps)
     ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]

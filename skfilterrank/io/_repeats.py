@@ -7,8 +7,7 @@ several drawn label sets.
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.kinds import QRELS
 from skfilterrank._files.tokens import mix
 from skfilterrank._lists.gains import is_sample

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import as_list
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.forms import errors_of, name_of_path
 from skfilterrank._lists.gains import Gains, as_gains

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_count, check_random_state
-from skfilterrank._base.results import Result, counted
-from skfilterrank._base.words import DRAWN, JUDGED_BY, PEOPLE, is_of_machine, warn_user
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import DRAWN, JUDGED_BY, PEOPLE, counted, is_of_machine, warn_user
 from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.queries import GroupIndex

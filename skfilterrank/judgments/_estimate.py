@@ -40,9 +40,9 @@ from scipy.sparse import csr_array
 from scipy.stats import t
 
 from skfilterrank._base.checks import check_share
-from skfilterrank._base.results import Result, counted, interval_text
+from skfilterrank._base.results import Result
 from skfilterrank._base.system_pairs import Pairs, adjust_p_values, ratio
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, interval_text, warn_user
 from skfilterrank._files.files import is_path
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures

@@ -11,9 +11,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from skfilterrank._base.checks import check_choice, check_count, check_random_state, count_rows
-from skfilterrank._base.results import counted
 from skfilterrank._base.rounding import mean_tolerance
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains

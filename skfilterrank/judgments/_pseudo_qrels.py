@@ -13,8 +13,7 @@ from skfilterrank._base.checks import (
     check_random_state,
     check_teams,
 )
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.forms import named_runs
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import DataWarning, InputError, brief

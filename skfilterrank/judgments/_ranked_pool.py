@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import cached_property
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import JUDGED_BY, is_of_machine, warn_user
+from skfilterrank._base.words import JUDGED_BY, counted, is_of_machine, warn_user
 from skfilterrank._files.forms import errors_of, is_by_query, named_runs
 from skfilterrank._files.kinds import has_labels
 from skfilterrank._lists.gains import as_gains

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_choice, check_random_state, is_finite_number
-from skfilterrank._base.results import counted
+from skfilterrank._base.words import counted
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief, brief_list

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_number
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
 from skfilterrank._base.rounding import merge_values, value_tolerance
 from skfilterrank._base.system_pairs import Pairs, differences, pair_blocks
+from skfilterrank._base.words import counted
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError
 

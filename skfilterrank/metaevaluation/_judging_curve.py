@@ -7,7 +7,8 @@ import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
 from skfilterrank._base.checks import check_number, check_teams
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.metaevaluation._judging_strategies import Experiment, ExperimentFacts
 

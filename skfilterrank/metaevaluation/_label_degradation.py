@@ -9,11 +9,12 @@ import pandas as pd
 from joblib import delayed
 
 from skfilterrank._base.checks import check_choice, check_count, check_each, check_number
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
 from skfilterrank._base.system_pairs import seeds_of
 from skfilterrank._base.words import (
     MISSING,
     collecting_warnings,
+    counted,
     in_parallel,
     repeat_warnings,
 )

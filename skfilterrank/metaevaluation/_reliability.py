@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_choice, check_count, check_counts, check_share
-from skfilterrank._base.results import Result, counted, interval_text
+from skfilterrank._base.results import Result
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS
 from skfilterrank._base.system_pairs import draw_resamples
+from skfilterrank._base.words import counted, interval_text
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
 

@@ -13,7 +13,7 @@ from skfilterrank._base.checks import (
     check_flag,
     check_number,
 )
-from skfilterrank._base.results import Result, counted, spread_places
+from skfilterrank._base.results import Result, spread_places
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._base.system_pairs import (
     Pairs,
@@ -22,7 +22,7 @@ from skfilterrank._base.system_pairs import (
     pair_blocks,
     seeds_of,
 )
-from skfilterrank._base.words import progress_bar
+from skfilterrank._base.words import counted, progress_bar
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 
 

@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._base.checks import check_choice, check_scores, check_share
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.gains import Gains, as_gains

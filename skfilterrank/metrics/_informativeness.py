@@ -19,8 +19,9 @@ from skfilterrank._base.checks import (
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
 from skfilterrank._base.rounding import mean_tolerance, merge
+from skfilterrank._base.words import counted
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups

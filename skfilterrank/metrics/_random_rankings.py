@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._base.checks import check_choice, check_count, check_random_state, is_whole_number
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.measure_names import parse_measure

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted
 from skfilterrank._files.files import check_writable, is_path, open_replacing
 from skfilterrank._files.rows import Rows, check_column, states_of
 from skfilterrank._files.tables import import_pyarrow

@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._base.checks import cached_property, check_number
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure

@@ -16,7 +16,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from skfilterrank._base.results import counted
 from skfilterrank._base.sklearn_compat import (
     BaseSearchCV,
     check_method_params,
@@ -26,7 +25,7 @@ from skfilterrank._base.sklearn_compat import (
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._estimators.responses import before_last, in_library_form, library_errors
 from skfilterrank._estimators.wrapping import (
     allows_nan,

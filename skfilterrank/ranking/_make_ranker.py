@@ -308,7 +308,7 @@ def _xgboost_names(xgboost):
     """Return XGBoost's names of parameters, among them those that its ranker does not list."""
     rows = xgboost.DMatrix(np.zeros((2, 1)), label=[0, 1], qid=[0, 0])
     for booster in ("dart", "gblinear"):
-        params = {"objective": "rank:pairwise", "booster": booster, "verbosity": 0, "nthread": 1}
+        params = {"objective": "rank:ndcg", "booster": booster, "verbosity": 0, "nthread": 1}
         state = xgboost.train(params, rows, num_boost_round=1).save_config()
         # Sections of a model hold numbers of its trees and features.
         for section in re.findall(r'(?:train|generic|rank)_param":{([^{}]*)}', state):

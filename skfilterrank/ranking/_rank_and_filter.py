@@ -9,9 +9,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, check_container, count_rows, is_level
-from skfilterrank._base.results import counted
 from skfilterrank._base.sklearn_compat import final_step, fitted_end
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups

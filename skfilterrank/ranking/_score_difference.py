@@ -11,8 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skfilterrank._base.checks import check_count, count_rows
-from skfilterrank._base.results import Result, counted
+from skfilterrank._base.results import Result
 from skfilterrank._base.sklearn_compat import BaseSearchCV, feature_names, safe_indexing
+from skfilterrank._base.words import counted
 from skfilterrank._estimators.responses import before_last, document_scores
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.queries import check_groups, find_groups

@@ -8,9 +8,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from skfilterrank._base.checks import check_numbers, count_rows, label_array
-from skfilterrank._base.results import counted
 from skfilterrank._base.sklearn_compat import final_step, safe_indexing
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._estimators.wrapping import (

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.results import Result, counted, plural
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted, plural
 from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.measure_names import known_measure

@@ -18,8 +18,7 @@ from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.states import array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.results import Result, counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning, Message
 from skfilterrank.thresholds._judged_scores import effective_number, scored_sizes

@@ -8,8 +8,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from skfilterrank._base.checks import check_level_scores, check_numbers
-from skfilterrank._base.results import counted
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.content import (
     by_content,

@@ -13,7 +13,7 @@ from skfilterrank._base.checks import (
     check_level_scores,
     check_share,
 )
-from skfilterrank._base.results import plural
+from skfilterrank._base.words import plural
 from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path, locked
 from skfilterrank._lists.gains import Gains, check_gains

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_level_scores, check_numbers
-from skfilterrank._base.results import Result, counted, spread_places
+from skfilterrank._base.results import Result, spread_places
 from skfilterrank._base.rounding import last_of_highest, midpoint
+from skfilterrank._base.words import counted
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure

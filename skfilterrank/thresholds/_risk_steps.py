@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta, binom, ks_2samp
 
-from skfilterrank._base.results import counted, p_text, plural
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted, p_text, plural, warn_user
 from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.entry_steps import Entries, values_of_measure
 from skfilterrank._lists.lists import RankedLists, argsort_floats

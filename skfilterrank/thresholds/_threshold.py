@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import check_choice, check_count, count_rows
-from skfilterrank._base.results import plural
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import plural, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.content import distinct_numbers

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import check_level_scores
-from skfilterrank._base.results import Result, counted, spread_places
+from skfilterrank._base.results import Result, spread_places
+from skfilterrank._base.words import counted
 from skfilterrank._files.rows import Rows, check_passes, check_rows, states_of, total_of
 from skfilterrank._lists.entry_search import (
     FIRST_PASS,

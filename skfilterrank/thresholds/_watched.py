@@ -10,7 +10,8 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._base.results import Result, counted, plural
+from skfilterrank._base.results import Result
+from skfilterrank._base.words import counted, plural
 from skfilterrank._files.states import array
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places

@@ -2,15 +2,8 @@
 
 import pytest
 
-from skfilterrank._base.results import (
-    Cell,
-    counted,
-    interval_text,
-    p_text,
-    paper_note,
-    paper_table,
-    plural,
-)
+from skfilterrank._base.results import Cell, paper_note, paper_table
+from skfilterrank._base.words import counted, interval_text, p_text, plural
 from skfilterrank.exceptions import InputError
 
 HEAD = ["system", "ap", "n"]

@@ -105,10 +105,10 @@ def test_table(compare):
         "poor  0.4167  0.2636 0.5698      0          1\n"
         "\n"
         "1 of 3 pairs differ (p <= 0.05)\n"
-        "better  worse  difference    95 % interval  Cohen's d_z      p\n"
-        "good     fair     +0.2500  -0.2093 +0.7093        +0.87  0.232\n"
-        "good     poor     +0.5833  +0.4302 +0.7364        +6.06  0.004  *\n"
-        "fair     poor     +0.3333  -0.1509 +0.8175        +1.10  0.232\n"
+        "better  worse  difference    95 % interval  Cohen's d_z       p\n"
+        "good     fair     +0.2500  -0.2093 +0.7093        +0.87  0.2323\n"
+        "good     poor     +0.5833  +0.4302 +0.7364        +6.06  0.0036  *\n"
+        "fair     poor     +0.3333  -0.1509 +0.8175        +1.10  0.2323\n"
     )
 
 
@@ -236,7 +236,7 @@ def contradicting(files, given):
 
 
 def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting):
-    # Ten against one: p = 2 * (1 + 11) / 2**11 = 0.012.
+    # Ten against one: p = 2 * (1 + 11) / 2**11 = 0.0117.
     code, out, err = run(*contradicting, "sign")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
@@ -244,7 +244,7 @@ def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting
     systems = {line[0]: line[-2:] for line in lines[3:5]}
     assert systems == {"lucky": ["0", "1"], "steady": ["1", "0"]}
     assert lines[-1][:3] == ["steady", "lucky", "-0.0727"]
-    assert lines[-1][-3:] == ["+0.82", "0.012", "*"]
+    assert lines[-1][-3:] == ["+0.82", "0.0117", "*"]
     assert (
         "of 1 pair the system with the worse mean is significantly better, because "
         "the test uses the "

@@ -217,7 +217,7 @@ def test_the_better_run_is_the_one_that_the_test_finds_better():
     assert "with the worse mean is significantly better" in page.text
     assert (
         "steady is significantly better than lucky: net share of queries +0.82, difference of the "
-        "means -0.0727, p 0.012. The means say the opposite. By the means lucky is ahead, and "
+        "means -0.0727, p 0.0117. The means say the opposite. By the means lucky is ahead, and "
         "would not be without 1 of the 11 queries"
     ) in page.text
     assert "net share of queries, blue where the run of the row is better" in page.text
