@@ -2270,7 +2270,7 @@ def files(book):
     ):
         book.note(
             f"align/{said(options)}",
-            lambda: library.align(qrels, run, unjudged_label=None, **options),
+            lambda: library.QrelsIndex(qrels, unjudged_label=None).align(run, **options),
             **attributes("y_true", "y_score", "groups", "docnos"),
         )
     book.note("QrelsIndex", lambda: library.QrelsIndex(qrels, unjudged_label=None).to_frame())

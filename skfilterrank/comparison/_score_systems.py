@@ -29,7 +29,7 @@ from skfilterrank._lists.run_doubts import (
 )
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.io import QrelsIndex
+from skfilterrank.io import index_of_qrels
 from skfilterrank.metrics import Evaluation, evaluate, evaluate_run
 
 # Options that say how the labels of a table or file are read.
@@ -136,7 +136,7 @@ def score_systems(
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     index = None
     if qrels is not None:
-        index = QrelsIndex.of(
+        index = index_of_qrels(
             qrels, gains=gains, measures=wanted.values(), may_have_draws=True, **reading
         )
         index.check_sample(wanted)

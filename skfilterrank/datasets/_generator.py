@@ -20,6 +20,9 @@ _TAIL = 0.6 ** np.arange(13)
 _CQA_SIZES = {1: 0.52, 2: 0.241} | dict(zip(range(3, 16), 0.239 * _TAIL / _TAIL.sum(), strict=True))
 _CQA_LABELS = {-1: 0.25, 1: 0.406, 2: 0.344}
 
+# Number of items in the catalog of the marketplace.
+_N_CATALOG = 4000
+
 # Below, a count vector holds the number of documents of a query with each gain.
 _MAX_STATES = 2_000_000  # largest number of count vectors per query: 16 MB of float64
 _BLOCK_STATES = 2**18  # largest number of count vectors of all queries in memory at once
@@ -409,7 +412,6 @@ def make_marketplace(
     n_sessions: int = 3000,
     n_items: int = 20,
     *,
-    n_catalog: int = 4000,
     spam_share: float = 0.08,
     spam_signal: float = 1.0,
     spam_appeal: float = 0.0,
@@ -426,9 +428,7 @@ def make_marketplace(
     n_sessions : int, default=3000
         Number of sessions. Each session is a query with its list of items.
     n_items : int, default=20
-        Number of items in each session.
-    n_catalog : int, default=4000
-        Number of items in the catalog, from which sessions draw; at least `n_items`.
+        Number of items in each session, of the 4,000 in the catalog.
     spam_share : float, default=0.08
         Expected share of spam in the catalog, between 0 and 1.
     spam_signal : float, default=1.0
@@ -503,25 +503,20 @@ def make_marketplace(
     False
     """
     check_count(n_sessions, "n_sessions")
-    check_count(n_items, "n_items")
-    check_count(n_catalog, "n_catalog")
-    if n_catalog < n_items:
-        raise InputError(
-            f"n_catalog must be at least n_items={n_items}, got {n_catalog}. Raise n_catalog."
-        )
+    check_count(n_items, "n_items", most=_N_CATALOG)
     check_number(spam_share, "spam_share", least=0, most=1)
     check_number(spam_signal, "spam_signal", least=0)
     check_number(spam_appeal, "spam_appeal", least=0)
     rng = check_random_state(random_state)
-    is_spam = rng.uniform(size=n_catalog) < spam_share
-    price = rng.normal(3, 1, n_catalog)
-    stars = np.clip(rng.normal(4, 0.6, n_catalog) - 0.5 * is_spam, 1, 5)
-    quality = rng.normal(0, 1, n_catalog) - 0.5 * is_spam
+    is_spam = rng.uniform(size=_N_CATALOG) < spam_share
+    price = rng.normal(3, 1, _N_CATALOG)
+    stars = np.clip(rng.normal(4, 0.6, _N_CATALOG) - 0.5 * is_spam, 1, 5)
+    quality = rng.normal(0, 1, _N_CATALOG) - 0.5 * is_spam
 
     shape = (n_sessions, n_items)
-    edges = np.linspace(0, n_catalog, n_items + 1).astype(np.intp)
+    edges = np.linspace(0, _N_CATALOG, n_items + 1).astype(np.intp)
     drawn = edges[:-1] + (rng.uniform(size=shape) * np.diff(edges)).astype(np.intp)
-    item = rng.permutation(n_catalog)[drawn]
+    item = rng.permutation(_N_CATALOG)[drawn]
     spam, match = is_spam[item], rng.normal(size=shape)
     utility = 1.3 * match + 0.8 * quality[item] + 0.35 * (stars[item] - 4) - 1.0
     relevance = expit(utility - 0.3 * price[item])

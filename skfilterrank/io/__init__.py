@@ -6,6 +6,7 @@ from skfilterrank._base.lazy_names import names_of
 from skfilterrank._files.rows import Rows
 from skfilterrank.io._align import AlignedRun as AlignedRun
 from skfilterrank.io._align import QrelsIndex, align
+from skfilterrank.io._align import index_of_qrels as index_of_qrels
 from skfilterrank.io._read import mark_as_said as mark_as_said
 from skfilterrank.io._read import qrels_frame as qrels_frame
 from skfilterrank.io._read import read_judged_table as read_judged_table

@@ -114,9 +114,6 @@ def align(
     missing: str = "empty",
     precision: str = "double",
     ties: str = "docno",
-    unjudged_label: float | str | None = "warn",
-    predicted: str = "warn",
-    own: str = "warn",
 ) -> AlignedRun:
     """Join a run with judgments, as the arrays that measures take.
 
@@ -126,7 +123,8 @@ def align(
         Judgments in any form that `read_qrels` takes. A data frame has "qid" (or "query_id"),
         "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN means that the document
         is pooled, but not judged. An optional column "inclusion_probability", as from `read_qrels`,
-        is kept. For many runs, pass one `QrelsIndex`.
+        is kept. For many runs, pass one `QrelsIndex`, whose parameters also say which labels mean
+        unjudged, whether labels of machines count, and whether a query is its own document.
     run : str, PathLike, file object, data frame, dict or other object
         A run in any form that `read_run` takes. A data frame has "qid" (or "query_id"), "docno" (or
         "doc_id") and "score" as columns or index levels; its rows may have any order. A score of
@@ -141,17 +139,6 @@ def align(
         Tie rule of the measures that will use the result. With "stable", documents with equal
         scores keep the order of their rows. With any other rule, they are sorted by document id,
         descending, as in trec_eval.
-    unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels of `qrels` that mean unjudged, as in `read_qrels`. It cannot be passed with a
-        `QrelsIndex`. A result of `read_qrels` causes no warning.
-    predicted : {"warn", "use", "drop"}, default="warn"
-        Use of labels of `qrels` that a machine gave, as in `read_qrels`. It cannot be passed with a
-        `QrelsIndex`. A result of `read_qrels` causes no warning.
-    own : {"warn", "keep", "drop"}, default="warn"
-        Treatment of a document whose id is that of the query, as where questions are the documents:
-        "drop" leaves it out of run and judgments, the others keep it; measures of runs warn with
-        "warn" where it is the first document of many queries. It cannot be passed with a
-        `QrelsIndex`.
 
     Returns
     -------
@@ -249,7 +236,7 @@ document not retrieved
     >>> ndcg_score.per_query(y_true, y_score, groups=groups)
     array([1., 0.])
     """
-    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, own=own)
+    index = index_of_qrels(qrels)
     return index.align(run, missing=missing, precision=precision, ties=ties)
 
 
@@ -265,7 +252,9 @@ class QrelsIndex:
     predicted : {"warn", "use", "drop"}, default="warn"
         Use of labels that a machine gave, as in `read_qrels`.
     own : {"warn", "keep", "drop"}, default="warn"
-        Treatment of a document whose id is that of the query, as in `align`.
+        Treatment of a document whose id is that of the query, as where questions are the documents:
+        "drop" leaves it out of run and judgments, the others keep it; measures of runs warn with
+        "warn" where it is the first document of many queries.
     may_have_draws : bool, default=False
         Whether drawn label sets (:func:`skfilterrank.judgments.complete_qrels`) are accepted. Only
         `evaluate_runs` and `score_systems` take their index.
@@ -343,60 +332,6 @@ class QrelsIndex:
         while not are_distinct(keys := pair_keys(self._codes, self._docnos, self._salt)):
             self._salt += 1 << 32
         self._index = pd.Index(keys)
-
-    @classmethod
-    def of(
-        cls,
-        qrels,
-        *,
-        unjudged_label: float | str | None = "warn",
-        predicted: str = "warn",
-        own: str = "warn",
-        gains: Gains = None,
-        measures: Iterable[ParsedMeasure] = (),
-        may_have_draws: bool = False,
-    ) -> "QrelsIndex":
-        """Index judgments; a QrelsIndex is returned unchanged.
-
-        Parameters
-        ----------
-        qrels, unjudged_label, predicted, own, may_have_draws
-            Parameters of the class.
-        gains : None, "exp2", dict or callable, default=None
-            Gains of the labels. A dict or callable defines the meaning of labels below 0, so there
-            is no warning about them.
-        measures : iterable of ParsedMeasure, default=()
-            Measures for which the judgments are used. A measure of forbidden documents, such as
-            "any_forbidden@5", also defines labels below 0 as forbidden.
-
-        Returns
-        -------
-        index : QrelsIndex
-            The judgments.
-
-        Raises
-        ------
-        ValueError
-            If `qrels` is a QrelsIndex and another parameter is passed, and in the same cases as the
-            class.
-        """
-        if isinstance(qrels, cls):
-            said = {"unjudged_label": unjudged_label, "predicted": predicted, "own": own}
-            for name, given in said.items():
-                if not (isinstance(given, str) and given == "warn"):
-                    raise InputError(
-                        f"{name} must not be given for a QrelsIndex, got {brief(given)}: pass it "
-                        "to QrelsIndex(...)."
-                    )
-            if qrels.has_draws and not may_have_draws:
-                refuse_draws("qrels")
-            return qrels
-        label = check_unjudged_label(unjudged_label)
-        has_gains = not (gains is None or isinstance(gains, str))
-        is_said = label == "warn" and (has_gains or counts_forbidden(measures))
-        label = None if is_said else label
-        how = {"predicted": predicted, "own": own}
-        return cls(qrels, unjudged_label=label, may_have_draws=may_have_draws, **how)
 
     @property
     def has_draws(self) -> bool:
@@ -651,6 +586,40 @@ class QrelsIndex:
             self._docnos.take(judged)
         )
         return hits[same], judged[same]
+
+
+def index_of_qrels(
+    qrels,
+    *,
+    unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
+    own: str = "warn",
+    gains: Gains = None,
+    measures: Iterable[ParsedMeasure] = (),
+    may_have_draws: bool = False,
+) -> QrelsIndex:
+    """Index judgments; a QrelsIndex is returned unchanged, and takes no further parameters.
+
+    Gains that are a dict or a function define the meaning of labels below 0, and so do measures of
+    forbidden documents, such as "any_forbidden@5": then there is no warning about them.
+    """
+    if isinstance(qrels, QrelsIndex):
+        said = {"unjudged_label": unjudged_label, "predicted": predicted, "own": own}
+        for name, given in said.items():
+            if not (isinstance(given, str) and given == "warn"):
+                raise InputError(
+                    f"{name} must not be given for a QrelsIndex, got {brief(given)}: pass it "
+                    "to QrelsIndex(...)."
+                )
+        if qrels.has_draws and not may_have_draws:
+            refuse_draws("qrels")
+        return qrels
+    label = check_unjudged_label(unjudged_label)
+    has_gains = not (gains is None or isinstance(gains, str))
+    is_said = label == "warn" and (has_gains or counts_forbidden(measures))
+    label = None if is_said else label
+    how = {"predicted": predicted, "own": own}
+    return QrelsIndex(qrels, unjudged_label=label, may_have_draws=may_have_draws, **how)
 
 
 def _name_of(name):

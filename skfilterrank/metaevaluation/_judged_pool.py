@@ -11,7 +11,7 @@ from skfilterrank._lists.gains import refuse_sample
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.io import AlignedRun, QrelsIndex, read_runs
+from skfilterrank.io import AlignedRun, QrelsIndex, index_of_qrels, read_runs
 from skfilterrank.judgments import columns_by_id, rank_table, statap_prior
 from skfilterrank.metrics import values_of_run
 
@@ -49,7 +49,7 @@ class JudgedPool:
     @classmethod
     def read(cls, qrels, runs, *, documents, depth, missing):
         """Read runs, judgments and documents; raise if they do not fit together."""
-        index = QrelsIndex.of(qrels)
+        index = index_of_qrels(qrels)
         if index.is_sample:
             refuse_sample()
         frames = read_runs(runs)

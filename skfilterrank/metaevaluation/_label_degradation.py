@@ -24,7 +24,7 @@ from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import AlignedRun, QrelsIndex, align
+from skfilterrank.io import AlignedRun, align, index_of_qrels
 from skfilterrank.metaevaluation._agreement import count_signs, share_of
 from skfilterrank.metaevaluation._judged_pool import lacking_queries
 
@@ -236,7 +236,7 @@ def label_degradation(
     tolerance = check_number(tolerance, "tolerance", least=0)
     named = named_runs(runs, least=2)
     gains, ties = options.get("gains"), options.get("ties", "docno")
-    index = QrelsIndex.of(qrels, gains=gains, measures=wanted.values())
+    index = index_of_qrels(qrels, gains=gains, measures=wanted.values())
     if index.is_sample:
         refuse_sample()
     warn_of_forbidden(wanted.values(), index.labels, gains)

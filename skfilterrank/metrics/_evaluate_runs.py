@@ -41,7 +41,7 @@ from skfilterrank._lists.run_doubts import (
     warn_of_undrawn,
 )
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
-from skfilterrank.io import AlignedRun, QrelsIndex
+from skfilterrank.io import AlignedRun, index_of_qrels
 from skfilterrank.metrics._evaluate import Evaluation, evaluate
 
 # Number of runs in a batch: small for streaming, large enough to amortise indexing judgments.
@@ -269,7 +269,7 @@ def iter_evaluations(
         measures = parse_measures(measures)
         gains = params.get("gains")
         said["may_have_draws"] = True
-        qrels = QrelsIndex.of(qrels, gains=gains, measures=measures.values(), **said)
+        qrels = index_of_qrels(qrels, gains=gains, measures=measures.values(), **said)
         warn_of_forbidden(measures.values(), qrels.labels, gains)
         qrels.check_sample(measures)
         misled = misled_measure(measures, qrels.labels, gains, unjudged)
@@ -388,7 +388,7 @@ def _evaluate(
     else:
         gains = params.get("gains")
         how: dict[str, Any] = {"gains": gains, "measures": wanted.values(), "may_have_draws": True}
-        index = QrelsIndex.of(qrels, **how, **said)
+        index = index_of_qrels(qrels, **how, **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     labels = aligned.label_sets[0]
     if not is_parsed:

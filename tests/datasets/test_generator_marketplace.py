@@ -57,7 +57,7 @@ def test_spam_share_is_that_of_the_catalog():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_catalog": 5}, "n_catalog must be at least n_items=20, got 5"),
+        ({"n_items": 5000}, "n_items must be a whole number from 1 to 4000, got 5000"),
         ({"spam_share": 1.5}, "spam_share must be a finite number from 0 .* to 1, got 1.5"),
         ({"spam_signal": -1}, "spam_signal"),
         ({"spam_appeal": -1}, "spam_appeal"),

@@ -151,7 +151,7 @@ def test_the_index_counts_and_keeps_them():
 
 
 _DOORS = {
-    "align": lambda qrels, **p: align(qrels, RUN, **p),
+    "align": lambda qrels, **p: align(QrelsIndex(qrels, **p), RUN),
     "index": lambda qrels, **p: QrelsIndex(qrels, **p),
     "values_of_run": lambda qrels, **p: values_of_run(qrels, RUN, "ap", **p),
     "evaluate_runs": lambda qrels, **p: evaluate_runs(qrels, {"r": RUN}, "ap", **p).per_query,
@@ -181,7 +181,7 @@ def test_values_with_and_without_a_machines_labels():
 
 
 def test_what_is_joined_already_cannot_be_told():
-    aligned = align(io.StringIO(MIXED), RUN, predicted="use")
+    aligned = QrelsIndex(io.StringIO(MIXED), predicted="use").align(RUN)
     with pytest.raises(InputError, match="predicted='drop', but run is an AlignedRun"):
         values_of_run(None, aligned, "ap", predicted="drop")
     index = QrelsIndex(io.StringIO(MIXED), predicted="use")

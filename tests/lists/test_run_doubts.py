@@ -49,7 +49,7 @@ def test_the_query_itself_is_no_answer():
         assert score_systems(QRELS, {"a": ITSELF}, "rr", own="drop")["rr"].means["a"] == 1
         assert evaluate_runs(QRELS, APART, "rr").means.loc["run", "rr"] == 1 / 3
     assert align(QRELS, ITSELF).n_own_first == len(QUERIES)
-    assert align(QRELS, ITSELF, own="drop").n_own_first == 0
+    assert QrelsIndex(QRELS, own="drop").align(ITSELF).n_own_first == 0
 
 
 def test_the_query_itself_is_dropped_from_judgments():
