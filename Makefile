@@ -12,6 +12,7 @@ EXTRAS_test := all
 EXTRAS_dev := all
 EXTRAS_nightly := all,rag,recipes
 EXTRAS_site := plot
+EXTRAS_benchmarks := all
 EXTRAS_pytest := plot,parquet,zstd,excel,report,xgboost,catboost
 OLDEST_GROUP ?= pytest
 # What runs on the oldest packages: where those that we build on differ from version to version.
@@ -24,7 +25,7 @@ OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py
 	tests/ranking/test_held_out_sets_stopping.py tests/ranking/test_estimator_kinds.py \
 	tests/estimators/test_response_library_forms.py
 
-.PHONY: demo test check check-tests nightly style types test-oldest oldest-packages test-oldest-all test-newest lint docs site bench-quick dist clean
+.PHONY: demo test check check-tests nightly style types test-oldest oldest-packages test-oldest-all test-newest lint docs site bench-quick benchmarks dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo
@@ -83,7 +84,11 @@ docs: $(VENV)/installed-dev
 
 # For a release: five ratios, against the committed ones.
 bench-quick: $(VENV)/installed-dev
-	$(BIN)/python benchmarks/quick.py
+	$(BIN)/python benchmarks/maintainers/quick.py
+
+# Every figure anew, two scripts at a time: `make benchmarks BENCHMARK_OPTIONS='--only speed --quick'`.
+benchmarks: $(VENV)/installed-benchmarks
+	$(BIN)/python benchmarks/run_all.py $(BENCHMARK_OPTIONS)
 
 # Wheel and sdist, and the demo from the wheel where there is nothing but what it depends on.
 dist: $(VENV)/installed-dev

@@ -11,7 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results"
+# Short runs write elsewhere.
+RESULTS = Path(os.environ.get("SKFILTERRANK_RESULTS", HERE / "results"))
 DEFAULT_DATA = Path.home() / "skfilterrank_data"
 # Columns of SemEval's forum answers, as make_text_features takes them.
 FORUM_COLUMNS = {
@@ -103,6 +104,12 @@ def _without_data(argv):
             next(rest, None)
         elif not word.startswith(("--data=", "--cache=", "--work=")):
             yield word
+
+
+def markdown_table(head, rows):
+    """A table of texts and numbers as Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 def write_report(name, title, text):

@@ -1,6 +1,6 @@
 """Populations of scored queries, of which every rate is known at every threshold.
 
-Shared by the parts of promises.py, and by monitor_delays.py.
+Shared by promises.py, promise_kinds.py and monitors.py.
 """
 
 import numpy as np

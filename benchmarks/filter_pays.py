@@ -30,7 +30,7 @@ from skfilterrank.datasets import fetch_semeval_cqa, make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import evaluate, ndcg_f_score
-from skfilterrank.ranking import make_ranker, make_text_features
+from skfilterrank.ranking import OrdinalRanker, make_ranker, make_text_features
 from skfilterrank.thresholds import JudgedScores, TunedThreshold, threshold_curve
 
 K = 10
@@ -198,8 +198,8 @@ def models(seed):
     return {
         "LGBMRanker": QueryRanker(lightgbm(LGBMRanker, seed)),
         "LGBMRegressor": lightgbm(LGBMRegressor, seed),
-        "LGBMClassifier": make_ranker("bce", lightgbm(LGBMClassifier, seed)),
-        "ordinal, trees": make_ranker("ordinal", lightgbm(LGBMClassifier, seed)),
+        "LGBMClassifier": lightgbm(LGBMClassifier, seed),
+        "ordinal, trees": OrdinalRanker(lightgbm(LGBMClassifier, seed)),
         "ordinal, linear": make_ranker("ordinal", "linear"),
         DEFAULT: make_ranker("ordinal", random_state=seed),
     }

@@ -4,6 +4,8 @@
     python benchmarks/intervals.py other --repetitions 300
     python benchmarks/intervals.py hard --repetitions 300
     python benchmarks/intervals.py limits --repetitions 20
+    python benchmarks/intervals.py few_relevant --repetitions 20
+    python benchmarks/intervals.py forbidden --repetitions 10
 
 `dl2019`: 37 runs of TREC 2019 Deep Learning, 9,260 passages judged by NIST and by seven language
 models. Each cell of the tables draws samples, takes NIST's labels of them, and asks how often the
@@ -17,6 +19,12 @@ regression that learned from S4; the machine is gradient boosting that learned f
 `hard`: where intervals of ratios fail. To the runs of DL 2019 come four made ones: two by chance,
 and two by labels of NIST and noise. Samples have 5, 10, 20 and 40 % of the documents.
 
+`few_relevant`: made-up collections of 30 queries with 40 documents each, of which 1, 2, 4 or 8 are
+relevant. Six runs rank by the truth and noise. The machine sees the truth and noise, too, or gives
+each document one of three labels at random. Each repetition makes a new collection and draws one
+sample of it. `forbidden`: the share of forbidden documents, of label 0, of every third run of DL
+2019.
+
 Finished cells are kept in results/intervals_*.csv; with `--resume` they are not made again. All
 cells get 50 repetitions before one gets more.
 """
@@ -28,12 +36,13 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 from _common import RESULTS, run_parts, write_report
-from _intervals import KnownLabels, Study, in_rounds, true_values
+from _intervals import KnownLabels, Study, in_rounds, studies_of_deep_learning, true_values
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from skfilterrank.io import read_letor, read_qrels, read_run
-from skfilterrank.judgments import LabelPredictor, RankedPool, estimate, pseudo_qrels
+from skfilterrank.judgments import LabelPredictor, RankedPool, draw_sample, estimate, pseudo_qrels
+from skfilterrank.metrics import evaluate_runs
 
 CELLS = RESULTS / "intervals_dl2019.csv"
 KEY = ["judge", "gains", "measures", "design", "share"]
@@ -355,10 +364,127 @@ def limits(args):
     )
 
 
-if __name__ == "__main__":
-    run_parts(
-        __doc__,
-        {"dl2019": dl2019, "other": other, "hard": hard, "limits": limits},
-        repetitions=300,
-        resume=False,
+N_QUERIES, N_DOCUMENTS = 30, 40
+NOISE = 0.3, 0.7, 0.9, 1.0, 1.5, 3.0
+RELEVANT, MACHINES, FEW_SHARES = (1, 2, 4, 8), ("useful", "useless"), (0.1, 0.2, 0.4)
+FEW_MEASURES = ["dcg@10", "ndcg@10", "ap"]
+
+
+def collection(n_relevant, machine, random_state):
+    """People's labels of all documents, a machine's labels, and runs."""
+    shape = N_QUERIES, N_DOCUMENTS
+    quality = random_state.normal(size=shape)
+    place = (-quality).argsort(axis=1).argsort(axis=1)
+    query, number = np.indices(shape)
+    table = pd.DataFrame(
+        {
+            "qid": [f"q{each}" for each in query.ravel()],
+            "docno": [f"d{each}-{other}" for each, other in zip(query.ravel(), number.ravel())],
+            "label": (place < n_relevant).ravel().astype(int),
+        }
     )
+    said = random_state.randint(0, 3, size=shape)
+    if machine == "useful":
+        seen = quality + random_state.normal(scale=0.5, size=shape)
+        rank = (-seen).argsort(axis=1).argsort(axis=1)
+        said = (rank < n_relevant).astype(int) + (rank < 3 * n_relevant)
+    runs = {
+        f"noise {sd}": table[["qid", "docno"]].assign(
+            score=(quality + random_state.normal(scale=sd, size=shape)).ravel()
+        )
+        for sd in NOISE
+    }
+    return table, table.assign(label=said.ravel()), runs
+
+
+def held(people, machine, runs, share, seed):
+    """Figures of one sample, a row for each measure."""
+    true = evaluate_runs(people, runs, FEW_MEASURES).means
+    sample = draw_sample(machine, runs, FEW_MEASURES, n_total=share, random_state=seed)
+    sample = sample.drop(columns="label").merge(people, on=["qid", "docno"])
+    found = estimate(sample, runs, FEW_MEASURES, machine_qrels=machine)
+    rows = []
+    for measure in FEW_MEASURES:
+        own, pairs = found.to_frame().loc[measure], found.compare(measure, correction=None)
+        values = true[measure].reindex(own.index).to_numpy()
+        gap = values[pairs.first] - values[pairs.second]
+        rows.append(
+            {
+                "measure": measure,
+                "coverage": ((own["low"] <= values) & (values <= own["high"])).mean(),
+                "of differences": ((pairs.low <= gap) & (gap <= pairs.high)).mean(),
+                "half-width": (own["high"] - own["low"]).mean() / 2,
+                "bias": (own["value"] - values).mean(),
+            }
+        )
+    return rows
+
+
+def few_relevant(args):
+    """Report on each number of relevant documents, machine and share."""
+    rows = []
+    for n_relevant in RELEVANT:
+        for machine in MACHINES:
+            for share in FEW_SHARES:
+                cell = {"relevant": n_relevant, "machine": machine, "judged": share}
+                for seed in range(args.repetitions):
+                    random_state = np.random.RandomState(seed)
+                    people, said, runs = collection(n_relevant, machine, random_state)
+                    rows += [cell | row for row in held(people, said, runs, share, seed)]
+    table = pd.DataFrame(rows).groupby(["measure", "relevant", "machine", "judged"], sort=False)
+    table = table.mean().reset_index().sort_values("measure", kind="stable")
+    text = table.to_string(index=False, float_format="{:.3f}".format)
+    parts = []
+    for name, measures in (("ratios", ["ndcg@10", "ap"]), ("sums", ["dcg@10"])):
+        for what in ("coverage", "of differences"):
+            cells = table.loc[table["measure"].isin(measures), what]
+            parts.append(
+                f"* {what} of {name}: {100 * cells.min():.1f} to {100 * cells.max():.1f} %, "
+                f"{np.count_nonzero(cells < 0.92)} of {len(cells)} below 92 %"
+            )
+    write_report(
+        "few_relevant",
+        "Intervals where queries have few relevant documents",
+        f"{N_QUERIES} made-up queries, {N_DOCUMENTS} documents each, {len(NOISE)} runs; "
+        f"{args.repetitions} collections and samples for each row. Nominal 95 %, for these "
+        "queries. `relevant`: relevant documents of each query; `judged`: share of the documents; "
+        "`coverage`: share of the true values in their intervals; `bias`: mean error of the "
+        "values.\n\n" + "\n".join(parts) + f"\n\n```\n{text}\n```",
+    )
+
+
+FORBIDDEN_GAINS = {0: -1, 1: 1, 2: 2, 3: 3}
+FORBIDDEN_SHARES = (0.05, 0.1, 0.2, 0.4)
+TWO_JUDGES = ("llama3-70b_4prompts", "llama3-8b_query-similarity")
+
+
+def forbidden(args):
+    """Report on the share of forbidden documents."""
+    folder, measure = args.data / "trec-dl2019-llm", "forbidden@5"
+    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
+    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))[::3]
+    rows = []
+    for judge, _, study, _ in studies_of_deep_learning(args.data, TWO_JUDGES, ("dcg@10",)):
+        true = true_values(runs, qrels, (measure,), FORBIDDEN_GAINS, study.pool.runs)(measure)
+        labels = qrels.set_index(["qid", "docno"])["label"]
+        study = Study(study.pool, labels, {measure: true}.get)
+        for share in FORBIDDEN_SHARES:
+            seeds = range(args.repetitions)
+            (row,) = study.figures((measure,), FORBIDDEN_GAINS, "differences", share, seeds)
+            shown = ("labels", "coverage", "least", "of differences", "half-width", "bias")
+            rows.append({"judge": judge, "share": share} | {name: row[name] for name in shown})
+            print(rows[-1], flush=True)
+    text = (
+        f"TREC 2019 Deep Learning, {len(runs)} runs, {args.repetitions} samples of documents, "
+        f"nominal 95 %. Documents of label 0 are forbidden; true values are {true.min():.3f} to "
+        f"{true.max():.3f}. `least`: coverage of the worst run.\n\n"
+    )
+    table = pd.DataFrame(rows).to_string(index=False, float_format="{:.3f}".format)
+    text += f"```\n{table}\n```"
+    write_report("forbidden_documents", "Intervals of the share of forbidden documents", text)
+
+
+if __name__ == "__main__":
+    parts = {"dl2019": dl2019, "other": other, "hard": hard, "limits": limits}
+    parts |= {"few_relevant": few_relevant, "forbidden": forbidden}
+    run_parts(__doc__, parts, repetitions=300, resume=False)

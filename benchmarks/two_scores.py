@@ -194,8 +194,9 @@ class PricedScore:
     def __init__(self, level, confidence):
         self.level, self.confidence = level, confidence
 
-    def fit(self, scores, y, groups, filter_scores):
+    def fit(self, X, y, groups):
         """Learn r and h and choose c on one half; certify the threshold on the other."""
+        scores, filter_scores = X.T
         first = np.random.RandomState(0).permutation(groups.max() + 1)[: (groups.max() + 1) // 2]
         half = np.isin(groups, first)
         index = GroupIndex.from_groups(groups[half])
@@ -221,9 +222,9 @@ class PricedScore:
         worth, harm = self.worth.of(scores, filter_scores, GroupIndex.from_groups(groups))
         return worth - self.price * harm
 
-    def predict(self, scores, groups, filter_scores):
+    def predict(self, X, groups):
         """Return r - c h, -inf where hidden."""
-        return self.threshold.predict(self._score(scores, groups, filter_scores), groups=groups)
+        return self.threshold.predict(self._score(X[:, 0], groups, X[:, 1]), groups=groups)
 
 
 class OneScore:
@@ -232,14 +233,14 @@ class OneScore:
     def __init__(self, level, confidence):
         self.own = CertifiedThreshold({RISK: level}, confidence_level=confidence, measure=MEASURE)
 
-    def fit(self, scores, y, groups, filter_scores):
+    def fit(self, X, y, groups):
         """Certify the threshold."""
-        self.own.fit(scores, y, groups=groups)
+        self.own.fit(X[:, 0], y, groups=groups)
         return self
 
-    def predict(self, scores, groups, filter_scores):
+    def predict(self, X, groups):
         """Return the score, -inf where hidden."""
-        return self.own.predict(scores, groups=groups)
+        return self.own.predict(X[:, 0], groups=groups)
 
 
 def rule(name):

@@ -18,7 +18,7 @@ import pytest
 
 from _site import benchmarks as pages_of_results
 from skfilterrank._lists.measure import MEASURES
-from skfilterrank.io import align
+from skfilterrank.io import QrelsIndex, align
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -37,21 +37,75 @@ def make(monkeypatch):
         return __import__(name)
 
     yield make
-    sys.modules.pop("make_index", None)
-    sys.modules.pop("_common", None)
+    for name in ("_common", "_entries", "make_index", "run_all"):
+        sys.modules.pop(name, None)
 
 
-@pytest.mark.slow
-def test_the_index_is_that_of_the_folder(make):
+def test_the_index_is_that_of_the_table(make):
     index = make("make_index")
     page = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
     assert page == index.page(), "run python benchmarks/make_index.py"
 
 
-def test_every_result_is_in_the_index_once():
-    page = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
-    linked = re.findall(r"\]\(results/(.*?)\)", page)
-    assert sorted(linked) == sorted(path.name for path in (BENCHMARKS / "results").iterdir())
+def test_the_table_has_every_script_and_every_result_once(make):
+    table = make("_entries")
+    entries = [*table.ENTRIES, *table.MAINTAINERS]
+    scripts = [*BENCHMARKS.glob("*.py"), *(BENCHMARKS / "maintainers").glob("*.py")]
+    found = {path.relative_to(BENCHMARKS).with_suffix("").as_posix() for path in scripts}
+    found -= {name for name in found if Path(name).name.startswith("_")}
+    assert {entry.script for entry in entries} == found - {"make_index", "run_all"}
+    assert len([name for name in found if "/" not in name]) <= 28
+    assert len({entry.name for entry in entries}) == len(entries)
+    results = [name for entry in entries for name in entry.results.split()]
+    assert sorted(results) == sorted(path.name for path in (BENCHMARKS / "results").iterdir())
+
+
+def test_parts_and_options_of_the_table_exist(make):
+    for entry in make("_entries").ENTRIES:
+        text = (BENCHMARKS / f"{entry.script}.py").read_text(encoding="utf-8")
+        assert not entry.part or f'"{entry.part}"' in text, entry.name
+        for option in re.findall(r"--([\w-]+)", f"{entry.options} {entry.quick}"):
+            assert re.search(rf"\b{option.replace('-', '_')}\b", text), (entry.name, option)
+
+
+def test_results_name_the_command_of_their_entry(make):
+    for entry in make("_entries").ENTRIES:
+        for name in entry.results.split():
+            if name.endswith(".md"):
+                text = (BENCHMARKS / "results" / name).read_text(encoding="utf-8")
+                command = re.search(r"Command: `python benchmarks/(\S+)\.py(.*?)`", text)
+                assert command[1] == entry.script, name
+                # Without a part all are run.
+                parts = [word for word in command[2].split() if not word.startswith("-")]
+                assert not entry.part or not parts or entry.part in parts, name
+
+
+@pytest.mark.slow
+def test_what_fails_does_not_stop_the_others(make, monkeypatch, tmp_path, capsys):
+    run_all = make("run_all")
+    results = tmp_path / "benchmarks" / "results"
+    results.mkdir(parents=True)
+    programs = {"bad": "1 / 0", "good": "import os; print(os.environ['SKFILTERRANK_RESULTS'])"}
+    for name, text in programs.items():
+        (results.parent / f"{name}.py").write_text(text)
+    entries = [run_all.ENTRIES[0]._replace(script=name, part="", quick="") for name in programs]
+    entries.append(entries[0]._replace(script="long", quick=None, minutes=9))
+    for name, value in {"ENTRIES": entries, "HERE": results.parent, "ROOT": tmp_path}.items():
+        monkeypatch.setattr(run_all, name, value)
+    monkeypatch.setattr(sys, "argv", ["run_all.py", "--quick", "--jobs", "1"])
+    assert run_all.main() is True
+    left_out, bad, good, last = capsys.readouterr().out.splitlines()
+    assert left_out.split() == ["long", "left", "out:", "no", "small", "option,", "9", "minutes"]
+    assert re.fullmatch(r"bad +\d+ s  rc 1", bad)
+    assert re.fullmatch(r"good +\d+ s  rc 0", good)
+    folder = Path(last.removeprefix("1 of 2 failed; what they said is in "))
+    assert (folder / "good.log").read_text().strip() == str(folder / "results")
+    assert "ZeroDivisionError" in (folder / "bad.log").read_text()
+    monkeypatch.setattr(sys, "argv", ["run_all.py", "--only", "good", "--jobs", "1"])
+    monkeypatch.setenv("SKFILTERRANK_RESULTS", "own")
+    assert run_all.main() is False
+    shutil.rmtree(folder)
+    shutil.rmtree(capsys.readouterr().out.split()[-1])
 
 
 def _git(*words):
@@ -86,53 +140,87 @@ def test_results_are_of_committed_code():
 
 
 @pytest.mark.slow
-def test_a_page_says_when_its_code_has_changed(tmp_path):
+def test_a_result_says_what_has_changed_since(make, tmp_path):
     _git("--version")
+    table = make("_entries")
+    (tmp_path / "benchmarks").mkdir()
 
     def commit(file, text):
         (tmp_path / file).write_text(text)
         words = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        for command in (["add", "."], [*words, "commit", "-qm", text]):
+        for command in (["add", "."], [*words, "commit", "-qm", "any"]):
             subprocess.run(["git", "-C", tmp_path, *command], check=True)
         head = ["git", "-C", tmp_path, "rev-parse", "--short", "HEAD"]
         return subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
 
+    def changed(commit):
+        for cached in (table._git, table._read, table._now):
+            cached.cache_clear()
+        return table.changed_since(
+            commit, table.ENTRIES[0]._replace(script="a", part="one"), tmp_path
+        )
+
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    measured = commit("a.py", "one")
-    commit("b.py", "other")
-    assert pages_of_results.commits_since(measured, ["a.py"], tmp_path) == 0
-    commit("a.py", "two")
-    commit("a.py", "three")
-    assert pages_of_results.commits_since(measured, ["a.py"], tmp_path) == 2
-    assert pages_of_results.commits_since("0" * 7, ["a.py"], tmp_path) == 0
-    assert pages_of_results.commits_since(measured, ["a.py"], tmp_path / "gone") == 0
+    commit("benchmarks/_help.py", "SIZE = 3\nOTHER = 4\n")
+    script = (
+        "from _help import SIZE\n"
+        'def one():\n    """Text."""\n    return shared()\n'
+        "def two():\n    return 2\n"
+        "def shared():\n    return SIZE\n"
+        'run({"one": one, "two": two})\n'
+    )
+    measured = commit("benchmarks/a.py", script)
+    assert not any(changed(measured))
+    # Other words and what the other part does are no change.
+    commit("benchmarks/a.py", script.replace("Text", "Words").replace("return 2", "return 3"))
+    commit("benchmarks/_help.py", "SIZE = 3  # so many\nOTHER = 5\n")
+    assert not any(changed(measured))
+    commit("benchmarks/a.py", script.replace("return SIZE", "return SIZE + 1"))
+    commit("benchmarks/_help.py", "SIZE = 4\nOTHER = 5\n")
+    assert changed(measured).script == ["benchmarks/_help.py: SIZE", "benchmarks/a.py: shared"]
+    assert not any(changed("0" * 7))
 
 
 @pytest.mark.slow
-def test_a_page_knows_the_files_that_its_script_measures(monkeypatch, tmp_path):
-    assert pages_of_results.script_of("evaluation_speed.md").name == "trec_covid_round1.py"
-    script = tmp_path / "script.py"
-    script.write_text("import _common\nfrom skfilterrank.metrics import ndcg_f_score, gone\n")
-    assert pages_of_results.measured_files(script) == {"skfilterrank/metrics/_dcg.py"}
-    monkeypatch.setattr(pages_of_results, "commits_since", lambda commit, files: len(commit))
-    text = "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n| a |\n"
-    assert pages_of_results.with_age(text, script) == (
+def test_a_page_knows_the_files_that_its_part_measures(make, monkeypatch):
+    table = make("_entries")
+    _, thread = table.reached(BENCHMARKS / "main_job.py", "thread")
+    _, mq2007 = table.reached(BENCHMARKS / "main_job.py", "mq2007")
+    assert {
+        "skfilterrank/ranking/_make_ranker.py",
+        "skfilterrank/metrics/_report.py",
+    } <= thread & mq2007
+    assert "skfilterrank/ranking/_text_features.py" in thread - mq2007
+    assert "skfilterrank/io/_letor.py" in mq2007 - thread
+    own, _ = table.reached(BENCHMARKS / "rankers_mq2007.py", "ascent_forum")
+    assert {("benchmarks/main_job.py", "read"), ("benchmarks/_common.py", "FORUM_COLUMNS")} <= own
+    assert pages_of_results.entries().entry_of("evaluation_speed.md").part == "evaluation"
+
+    def changed_since(commit, entry):
+        assert (commit, entry.name) == ("abcdef0", "speed serving")
+        return table.Changes(
+            ["a: b"], ["skfilterrank/x.py", "skfilterrank/y.py"][:n_changed], ["z"]
+        )
+
+    monkeypatch.setattr(pages_of_results.entries(), "changed_since", changed_since)
+    text, n_changed = "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n| a |\n", 2
+    assert pages_of_results.with_age(text, "serving.md") == (
         "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n"
-        "The code that this measures has changed since (7 commits).\n\n| a |\n"
+        "The code that this measures has changed since: `x.py`, `y.py`.\n\n| a |\n"
     )
-    monkeypatch.setattr(pages_of_results, "commits_since", lambda commit, files: 0)
-    assert pages_of_results.with_age(text, script) == text
+    n_changed = 0
+    assert pages_of_results.with_age(text, "serving.md") == text
 
 
 def test_a_report_says_what_made_it(make, tmp_path, monkeypatch, capsys):
     common = make("_common")
     monkeypatch.setattr(common, "RESULTS", tmp_path)
     folder = ["--data", "/somebody/s folder", "--cache=other"]
-    monkeypatch.setattr(sys, "argv", ["/x/streams.py", "--rows", "10", *folder, "--quick"])
+    monkeypatch.setattr(sys, "argv", ["/x/large_data.py", "--rows", "10", *folder, "--quick"])
     common.write_report("streams", "Streams", "text")
     title, made, text = (tmp_path / "streams.md").read_text().strip().split("\n\n")
     assert (title, text) == ("# Streams", "text")
-    assert made.startswith("Command: `python benchmarks/streams.py --rows 10 --quick`. Commit: ")
+    assert made.startswith("Command: `python benchmarks/large_data.py --rows 10 --quick`. Commit: ")
     assert re.search(r"Commit: \S+\. Date: \d{4}-\d\d-\d\d\. Machine: .*numpy \d", made)
 
     def no_git(*args, **kwargs):
@@ -301,7 +389,9 @@ def unknown_arguments(tree):
 @cache
 def options_of_measures():
     """Names that functions take as `**options`: of measures, and of how judgments are read."""
-    of_judgments = {*inspect.signature(align).parameters, "n_items"}
+    of_judgments = {
+        name for form in (align, QrelsIndex) for name in inspect.signature(form).parameters
+    }
     return of_judgments.union(*(inspect.signature(each).parameters for each in MEASURES.values()))
 
 

@@ -1,7 +1,11 @@
-"""Streams of rows: time, memory and growth, beside arrays, polars and DuckDB.
+"""Large data: time, memory and growth of streams of rows, and XGBoost's external memory.
 
-`--rows` is the largest number of rows, generated on the fly and in Parquet; 1e9 of them take 10
-times what 1e8 take. DuckDB is measured where it can be imported.
+    python benchmarks/large_data.py [streams] [external_memory] [--rows 10000000]
+
+`streams`: beside arrays, polars and DuckDB, where it can be imported. `--rows` is the largest
+number of rows, generated on the fly and in Parquet; 1e9 of them take 10 times what 1e8 take.
+`external_memory`: is the model of a ranking that of memory, whatever batches cut? Writes
+results/streams.md and external_memory.md.
 """
 
 import importlib.util
@@ -15,9 +19,10 @@ import warnings
 from functools import partial
 
 import numpy as np
-from _common import arguments, write_report
+from _common import run_parts, write_report
 
 from skfilterrank import metrics, thresholds
+from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds import threshold_curve
@@ -182,7 +187,7 @@ def run_part(what, path, n_rows):
 
 def part(what, path, n_rows, repeats):
     """The best of several processes."""
-    command = [sys.executable, __file__, "--part", what, "--file", path, "--rows", str(n_rows)]
+    command = [sys.executable, __file__, "--one", what, path, str(n_rows)]
     found = []
     for _ in range(repeats):
         done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -195,19 +200,8 @@ def exponent(sizes, seconds):
     return np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
 
 
-def main():
-    options = arguments(
-        __doc__,
-        rows=10_000_000,
-        in_files=10_000_000,
-        others=10_000_000,
-        repeats=3,
-        part="",
-        file="",
-    )
-    if options.part:
-        run_part(options.part, options.file, options.rows)
-        return
+def streams(options):
+    """Report on streams of rows."""
     sizes = [10**power for power in range(6, 11) if 10**power <= options.rows]
     lines, times = [], []
     for size in sizes:
@@ -312,5 +306,79 @@ def ratios(found):
     )
 
 
+LOSSES = [
+    {"objective": "rank:ndcg"},
+    {"objective": "rank:ndcg", "lambdarank_pair_method": "mean"},
+    {"objective": "reg:squarederror"},
+]
+
+
+def rows_in_batches(X, y, groups, ends, folder):
+    """Rows for XGBoost that are cut at some places."""
+    import xgboost
+
+    class Batches(xgboost.DataIter):
+        def __init__(self):
+            self.at = 0
+            super().__init__(cache_prefix=os.path.join(folder, "cache"))
+
+        def reset(self):
+            self.at = 0
+
+        def next(self, input_data):
+            if self.at == len(ends) - 1:
+                return False
+            part = slice(ends[self.at], ends[self.at + 1])
+            input_data(data=X[part], label=y[part], qid=groups[part])
+            self.at += 1
+            return True
+
+    return Batches()
+
+
+def external_memory(options):
+    """Report on models of batches and of memory."""
+    # The streams' memory is measured without it.
+    import xgboost
+
+    X, y, groups, _ = make_rank_and_filter(n_queries=options.queries, random_state=0)
+    X, y = X.astype(np.float32), np.unique(y, return_inverse=True)[1]
+    between = np.searchsorted(groups, np.linspace(0, options.queries, 5).astype(int))
+    again = np.flatnonzero(groups[1:] == groups[:-1]) + 1
+    within = between.copy()
+    within[1:-1] = [again[np.searchsorted(again, place)] for place in between[1:-1]]
+    rows = xgboost.DMatrix(X)
+    lines = ["| | batches of whole queries | batches that cut 3 queries | sd of scores |"]
+    lines.append("| --- | --- | --- | --- |")
+    for loss in LOSSES:
+        settings = {"tree_method": "hist", "nthread": 2, **loss}
+        known = xgboost.QuantileDMatrix(X, y, qid=groups)
+        memory = xgboost.train(settings, known, options.trees).predict(rows)
+        differences = []
+        for ends in (between, within):
+            with tempfile.TemporaryDirectory() as folder:
+                data = xgboost.ExtMemQuantileDMatrix(rows_in_batches(X, y, groups, ends, folder))
+                found = xgboost.train(settings, data, options.trees).predict(rows)
+                del data
+            differences.append(np.abs(found - memory).max())
+        name = ", ".join(loss.values())
+        lines.append(
+            f"| {name} | {differences[0]:.2g} | {differences[1]:.2g} | {memory.std():.2g} |"
+        )
+    text = f"""
+Largest difference of a score between XGBoost {xgboost.__version__} on `ExtMemQuantileDMatrix` in
+four batches and on `QuantileDMatrix` in memory: {len(y):,} rows of {options.queries:,} queries,
+{options.trees} trees.
+
+{chr(10).join(lines)}
+"""
+    write_report("external_memory", "XGBoost's external memory for ranking", text)
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--one"]:
+        run_part(*sys.argv[2:4], int(sys.argv[4]))
+    else:
+        sizes = dict.fromkeys(("rows", "in_files", "others"), 10_000_000)
+        parts = {"streams": streams, "external_memory": external_memory}
+        run_parts(__doc__, parts, **sizes, repeats=3, queries=20_000, trees=8)

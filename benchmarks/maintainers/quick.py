@@ -11,6 +11,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
+sys.path.insert(1, str(Path(__file__).parents[1]))  # for _common
+
 import numpy as np
 import pandas as pd
 from _common import RESULTS, arguments, best_time, provenance

@@ -1,0 +1,113 @@
+"""Run all benchmarks, two at a time; or list the results that are older than their code.
+
+    python benchmarks/run_all.py [--only NAME ...] [--quick] [--jobs 2] [--data DIR]
+    python benchmarks/run_all.py --stale [--only NAME ...]
+
+A NAME is that of a script, a part or a result. Prints a line for each: name, seconds, exit code;
+what a script says goes into a folder that the last line names. `--quick` takes the smallest
+options, leaves out what has none, and writes no results. Ends with 1 if one failed or is stale.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from _entries import COMMIT, ENTRIES, HERE, ROOT, changed_since
+
+# They measure time, and run one by one when the others are done.
+TIMED = ("speed", "large_data")
+
+
+def run(entry, options, folder, environment):
+    """Run one entry and print its line; True if it failed."""
+    begin = time.monotonic()
+    data = ["--data", str(options.data.resolve())] if options.data else []
+    command = [sys.executable, *entry.command(options.quick), *data]
+    how = {"cwd": ROOT, "env": environment, "stderr": subprocess.STDOUT}
+    with open(folder / f"{entry.name.replace(' ', '_')}.log", "w") as log:
+        rc = subprocess.run(command, stdout=log, **how).returncode
+    print(f"{entry.name:38} {time.monotonic() - begin:6.0f} s  rc {rc}", flush=True)
+    return rc != 0
+
+
+def run_all(entries, options):
+    """Run entries, the longest first; the number that failed."""
+    folder = Path(tempfile.mkdtemp(prefix="benchmarks_"))
+    # One thread each, as they run side by side.
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    if options.quick:
+        environment["SKFILTERRANK_RESULTS"] = str(folder / "results")
+        shutil.copytree(HERE / "results", folder / "results")
+        for entry in entries:
+            if entry.quick is None:
+                print(f"{entry.name:38} left out: no small option, {entry.minutes:g} minutes")
+        entries = [entry for entry in entries if entry.quick is not None]
+    one = partial(run, options=options, folder=folder, environment=environment)
+    longest_first = sorted(entries, key=lambda entry: -entry.minutes)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        failed = sum(pool.map(one, [each for each in longest_first if each.script not in TIMED]))
+    failed += sum(map(one, [each for each in longest_first if each.script in TIMED]))
+    print(f"{failed} of {len(entries)} failed; what they said is in {folder}")
+    return failed
+
+
+def stale(entries):
+    """Print results whose code has changed since the commit that they name; their number."""
+    n_stale, in_rooms = 0, []
+    for entry in entries:
+        for name in entry.results.split():
+            if not name.endswith(".md"):
+                continue
+            commit = COMMIT.search((HERE / "results" / name).read_text(encoding="utf-8"))[1]
+            changes = changed_since(commit, entry)
+            if changes.script or changes.measured:
+                n_stale += 1
+                print(f"{name} ({commit}, {entry.name})")
+                print_names("script", {each.rpartition(": ")[2] for each in changes.script})
+                print_names("measured", changes.measured)
+                print_names("rooms", changes.rooms)
+            elif changes.rooms:
+                in_rooms.append(name)
+    print(f"{n_stale} results are older than what they measure.")
+    if in_rooms:
+        print(f"Only other files of their rooms are younger: {', '.join(in_rooms)}")
+    return n_stale
+
+
+def print_names(kind, names):
+    """Print a line with the first of some names."""
+    names = sorted(name.removeprefix("skfilterrank/") for name in names)
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    if names:
+        print(f"    {kind}: {', '.join(names[:5])}{more}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--stale", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--data", type=Path, help="folder of data, else SKFILTERRANK_DATA")
+    options = parser.parse_args()
+    names = {
+        entry: {entry.name, entry.script, entry.part, *entry.results.split()} for entry in ENTRIES
+    }
+    wanted = {name.removesuffix(".py") for name in options.only}
+    if lost := wanted - set().union(*names.values()):
+        parser.error(f"no benchmark {', '.join(sorted(lost))}: see benchmarks/README.md")
+    entries = [entry for entry in ENTRIES if not wanted or names[entry] & wanted]
+    return bool(stale(entries) if options.stale else run_all(entries, options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
