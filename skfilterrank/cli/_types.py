@@ -17,6 +17,7 @@ from skfilterrank.exceptions import InputError, brief, did_you_mean
 SAMPLED_MEASURES = ("ndcg_f@10",)
 GRADES = (0, 1, 2)
 POOL_DEPTH = 100
+EXP2_OF_MEASURES = "--gains exp2 is for measures. Name the gain of each label, as in 0=0,1=1."
 _MOST = 2**31
 _ROLES = ("qid", "docno", "label", "score")
 

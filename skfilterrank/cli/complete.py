@@ -2,7 +2,7 @@
 
 from skfilterrank._base.words import counted
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import data_output, progress, tell
+from skfilterrank.cli._output import data_output, progress, refuse, tell
 from skfilterrank.exceptions import InputError
 
 
@@ -51,9 +51,9 @@ def complete(
     from skfilterrank.judgments import complete_qrels, rank_table
 
     if gains == "exp2":
-        raise InputError(
-            "--gains exp2 is for measures. Name the gain of each label, as in 0=0,1=1."
-        )
+        raise InputError(t.EXP2_OF_MEASURES)
+    if docs is None:
+        refuse(["text"], "names columns of --docs. Give both or none.")
     if isinstance(gains, dict):
         gains = {t.written(label): gain for label, gain in gains.items()}
     how = {"gains": gains, "predicted": "use", "unjudged_label": unjudged_label}

@@ -12,7 +12,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from skfilterrank._base.words import printable, progress_bar, repeat_warnings, with_warnings
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import Section, call, chosen_format, print_sections, progress, tell
+from skfilterrank.cli._output import (
+    Section,
+    call,
+    chosen_format,
+    print_sections,
+    progress,
+    refuse,
+    tell,
+)
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, Message, did_you_mean
 
 _K = 3
@@ -91,6 +99,8 @@ def rank_filter(
     if cv is not None and test_data is not None:
         raise InputError("--cv holds out rows of TRAIN. Leave out --cv or --test-data.")
     models = models or list(LOSSES)
+    if set(models).isdisjoint(LOSSES):
+        refuse(["learner"], f"is for losses ({', '.join(LOSSES)}). Leave it out.")
     chosen, k, threshold = chosen_measure(cutting), cutting.k, cutting.threshold
     places = chosen.k or (_K if k is None else k or None)
     if chosen.measure.takes_k:

@@ -143,6 +143,10 @@ def _check(given):
         raise InputError(f"--out {given.out} must end in .csv or .jsonl, perhaps with .gz.")
     if given.strategy == "maxrep" and given.docs is None:
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
+    if given.docs is None:
+        refuse(["text"], "names columns of --docs. Give both or none.")
+    if given.strategy != "sample" and given.gains == "exp2":
+        raise InputError(t.EXP2_OF_MEASURES)
     if given.strategy == "pooling":
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
     if len(given.budget) > 1:

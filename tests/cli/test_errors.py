@@ -227,6 +227,13 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("fuse r.txt o.txt --out f.csv", "--out f.csv: fuse writes a TREC run"),
         ("select r.txt --out j.csv --unit query", "--unit is for samples"),
         ("select r.txt --out j.csv --random-state 3", "--random-state has no effect on"),
+        ("select r.txt --out j.csv --text body", "--text names columns of --docs. Give both"),
+        ("select r.txt --out j.csv --gains exp2", "--gains exp2 is for measures. Name the gain"),
+        ("complete q.txt r.txt --text body", "--text names columns of --docs. Give both"),
+        (
+            "rank-filter t.csv --models adarank --learner trees",
+            "--learner is for losses (bce, mse, ordinal, weighted-ordinal, lambdarank, ",
+        ),
         ("evaluate q.txt r.txt --quiet --verbose", "--quiet and --verbose exclude each other"),
     ],
 )
