@@ -656,11 +656,12 @@ def read_judged_table(
     data = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
-    taken = {query, label, document}
+    taken = [each for each in (query, label, document) if each is not None]
     queries, labels = (
         _role(given, ours, taken) for given, ours in ((query, "qid"), (label, "label"))
     )
-    perhaps = [each for each in documents if each not in taken] if document is None else [document]
+    free = [each for each in documents if find_column(taken, [each]) is None]
+    perhaps = free if document is None else [document]
     ids = [queries.names, perhaps]
     if (form := format_of_name(name)) is not None:
         table, line_of = read_format(data, name, ids, form)
@@ -674,8 +675,7 @@ def read_judged_table(
     table = table.rename(columns={labels.column(table.columns): label})
     ids = [queries.column(table.columns) or query]
     if document is None:
-        others = [column for column in table.columns if column not in (*ids, label)]
-        document = find_column(others, perhaps)
+        document = find_column(table.columns, perhaps)
     ids += [] if document is None else [document]
     wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]

@@ -69,10 +69,11 @@ def test_labels_of_a_machine_are_warned_of(run, days):
     assert "machines" not in err
     lines = [line.split(" ") for line in Path("tuesday.qrels").read_text().splitlines()]
     marked = [f"{query} predicted:llm {doc} {label}\n" for query, _, doc, label in lines]
+    marked[0] = marked[0].rpartition(" ")[0] + " -9\n"
     Path("tuesday.qrels").write_text("".join(marked))
-    code, _, err = look(run, "tuesday", "--predicted", "use")
+    code, _, err = look(run, "tuesday", "--predicted", "use", "--unjudged-label=-9")
     assert code == 0, err
-    assert f"machines gave {len(marked)} of these labels" in err
+    assert f"machines gave {len(marked) - 1} of these labels" in err
 
 
 @pytest.mark.slow

@@ -33,6 +33,9 @@ def test_ids_stay_as_they_are_written(read, table):
     assert rows.groups.tolist() == table["qid"].tolist()
     numbered = read(table.drop(columns="docno"))
     assert numbered.docnos[0] == f"{table['qid'][0]}-1"
+    # A name that a column of documents may have, though it names the queries here.
+    renamed = table.rename(columns={"qid": "Item", "docno": "product_id"})
+    assert read(renamed, columns={"qid": "Item"}).docnos[:2].tolist() == ["0000", "0001"]
 
 
 def test_texts_that_are_missing_are_empty(read, texts):

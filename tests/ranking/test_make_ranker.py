@@ -401,7 +401,13 @@ def test_xgboost_gets_parameters_that_its_ranker_does_not_list():
         make_ranker("ranknet", objective="rank:ndcg")
     for names in ({"nthread": 2, "seed": 3}, {"n_jobs": 2, "random_state": 3}):
         ranker = make_ranker("ranknet", disable_default_eval_metric=True, **names).estimator
-        assert ranker.get_xgb_params().items() >= names.items()
+        found = ranker.get_xgb_params()
+        assert found.items() >= names.items()
+        assert sum(found.get(name) is not None for name in ("n_jobs", "nthread")) == 1
+    of_boosters = {"rate_drop": 0.1, "feature_selector": "shuffle"}
+    assert (
+        make_ranker("ranknet", **of_boosters).estimator.get_params().items() >= of_boosters.items()
+    )
     for both in ({"n_jobs": 1, "nthread": 1}, {"random_state": 0, "seed": 0}):
         own, name = both
         with pytest.raises(InputError, match=rf"'{name}' is XGBoost's name of {own}=: leave"):
