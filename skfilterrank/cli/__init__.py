@@ -1,5 +1,6 @@
 """The command line: commands are functions, which parse, call the library and print."""
 
+import functools
 import importlib
 import os
 import re
@@ -119,6 +120,7 @@ def main(argv=None) -> int:
         return _run(argv)
 
 
+@functools.cache
 def command_parser(name) -> CommandParser:
     """Return the parser of a command."""
     return CommandParser(_function(name), name, common)

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from skfilterrank._base.checks import check_count, check_random_state, count_rows
 from skfilterrank._base.probabilities import (
@@ -21,6 +20,7 @@ from skfilterrank._base.probabilities import (
     levels_above,
     probabilities,
 )
+from skfilterrank._base.sklearn_compat import limit_threads
 from skfilterrank._base.words import in_parallel, progress_bar
 from skfilterrank._lists.content import hash_rows, keys_of_queries
 from skfilterrank._lists.queries import GroupIndex, check_groups
@@ -296,22 +296,22 @@ def sample_labels(
     return drawn
 
 
+# Sums of one thread are the same whatever n_jobs is.
+@limit_threads(limits=1, user_api="blas")
 def _draw(classifier, features, labels, judged, levels, offset, tail, seed):
     """Fit on queries drawn with replacement, and draw a label for each unjudged row."""
     rng = np.random.RandomState(seed)
     rows = np.concatenate([judged[i] for i in rng.randint(len(judged), size=len(judged))])
     chances = np.zeros((len(labels), len(levels)))
     codes = np.searchsorted(levels, labels[rows])
-    # Sums of one thread are the same whatever n_jobs is.
-    with threadpool_limits(1, user_api="blas"):
-        if (codes == codes[0]).all():
-            chances[:, codes[0]] = 1.0
-        else:
-            classifier.fit(features[rows], codes)
-            chances[:, classifier.classes_] = classifier.predict_proba(features)
-        shift = np.zeros(len(labels)) if offset is None else offset
-        if tail is not None:
-            shift = shift + _TAIL * tail @ rng.standard_normal(tail.shape[1])
+    if (codes == codes[0]).all():
+        chances[:, codes[0]] = 1.0
+    else:
+        classifier.fit(features[rows], codes)
+        chances[:, classifier.classes_] = classifier.predict_proba(features)
+    shift = np.zeros(len(labels)) if offset is None else offset
+    if tail is not None:
+        shift = shift + _TAIL * tail @ rng.standard_normal(tail.shape[1])
     chances[:, levels > 0] *= np.exp(shift)[:, np.newaxis]
     bounds = chances.cumsum(axis=1)
     places = (rng.rand(len(labels), 1) * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)

@@ -105,20 +105,26 @@ def better_answer(table: pd.DataFrame) -> str | None:
     It pays if it beats everything, nothing and the first k by a standard error. It need not beat
     hiding below 0, which filters as well.
     """
-    answers = table.drop(index="threshold")
+    names = table.index[1:]
+    values, differences, errors = _of_answers(table, "value", "difference", "error")
     # Hiding below 0 is the last row.
-    place = answers["value"].drop(BELOW, errors="ignore").to_numpy().argmax()
-    difference, error = answers[["difference", "error"]].to_numpy()[place]
+    place = values[: len(values) - (names[-1] == BELOW)].argmax()
+    difference, error = differences[place], errors[place]
     # With a single cluster the error is NaN, and nothing can be said.
     pays = not difference <= error or not (difference or error)
-    return None if pays else str(answers["value"].idxmax())
+    return None if pays else str(names[np.nanargmax(values)])
 
 
 def highest_answer(table: pd.DataFrame) -> str | None:
     """Return the answer with the highest value, or None if the threshold's is as high."""
-    answers = table.drop(index="threshold")
-    place = int(answers["value"].to_numpy().argmax())
-    return str(answers.index[place]) if answers["difference"].to_numpy()[place] < 0 else None
+    values, differences = _of_answers(table, "value", "difference")
+    place = values.argmax()
+    return str(table.index[1:][place]) if differences[place] < 0 else None
+
+
+def _of_answers(table, *columns):
+    """Return columns without their first row, which is the threshold's."""
+    return [table[column].to_numpy()[1:] for column in columns]
 
 
 def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
@@ -171,7 +177,7 @@ def shown_in_words(judged: JudgedScores, shown: np.ndarray, k: int | None) -> st
 def compared_in_words(table: pd.DataFrame, measure: str, kept: str | None) -> str:
     """Say the values of the threshold and of the answers, and which was kept if one was chosen."""
     own, *others = (f"{name} {value:.3f}" for name, value in table["value"].items())
-    numbers = table[["difference", "low", "high"]].iloc[1:].itertuples(index=False)
+    numbers = zip(*_of_answers(table, "difference", "low", "high"))
     gains = ("{:+.3f}, {:+.3f} to {:+.3f}".format(*each) for each in numbers)
     words = ", ".join(f"{other} ({gain})" for other, gain in zip(others, gains))
     words = f"; {measure} of held-out queries: {own}, {words}"

@@ -148,7 +148,7 @@ def test_every_reader_takes_the_filled_table(many_queries, run, how):
     found = qrels.dropna().set_index(["qid", "docno"])["label"]
     assert found.to_dict() == {(q, d): labels[d] == "yes" for q in QUERIES for d in labels}
     write_qrels("judged.txt", qrels.dropna())
-    runs, texts = ["a.run", "b.run"], ["--docs", "docs.jsonl", "--out", "-"]
+    runs, texts = ["a.run", "b.run"], ["--docs", "docs.jsonl", "--n-draws", "4", "--out", "-"]
     for words in ("evaluate {} a.run -m ap", "compare {} a.run b.run -m ap"):
         code, out, _ = run(*words.format("judged.csv").split(), *WORDS)
         assert (code, out) == run(*words.format("judged.txt").split())[:2]

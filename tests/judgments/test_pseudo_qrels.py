@@ -117,7 +117,8 @@ def test_soboroffs_numbers_are_drawn_by_mean_and_deviation():
     assert abs(numbers.std() - 5) < 0.6
     # Without a spread the number is that of the mean; it is at least 1.
     for mean, expected in ((7.5, {8}), (0.2, {1})):
-        found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(mean, 0), **pool)
+        few = pool | {"n_trials": 20}
+        found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(mean, 0), **few)
         assert set(found.groupby("trial")["label"].sum()) == expected
     with pytest.raises(InputError, match=r"must be \(mean, standard deviation\) for method='sobo"):
         pseudo_qrels({"a": run, "b": other}, n_relevant=(30, 5))

@@ -7,22 +7,24 @@ import pkgutil
 import skfilterrank
 from skfilterrank.exceptions import MissingPackageError
 
+PARTS = {part.name for part in pkgutil.iter_modules(skfilterrank.__path__) if part.ispkg}
 
-def public():
+
+def public(parts=PARTS):
     """Every public function and class, and the public methods of classes."""
     found = {}
-    for part in filter(lambda part: part.ispkg, pkgutil.iter_modules(skfilterrank.__path__)):
-        module = importlib.import_module(f"skfilterrank.{part.name}")
+    for part in sorted(parts):
+        module = importlib.import_module(f"skfilterrank.{part}")
         for name in getattr(module, "__all__", ()):
             try:
                 thing = getattr(module, name)
             except MissingPackageError:  # a component of a framework that is not installed
                 continue
             if callable(thing):
-                found[f"{part.name}.{name}"] = thing
+                found[f"{part}.{name}"] = thing
             for method, function in inspect.getmembers(thing) if inspect.isclass(thing) else ():
                 # scikit-learn adds methods that ask for metadata.
                 is_method = inspect.isfunction(function) or inspect.ismethod(function)
                 if method in vars(thing) and method[0] != "_" and is_method:
-                    found[f"{part.name}.{name}.{method}"] = function
+                    found[f"{part}.{name}.{method}"] = function
     return found

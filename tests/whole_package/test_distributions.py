@@ -1,7 +1,9 @@
 """What the wheel and the sdist hold."""
 
+import gzip
 import tarfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,10 +20,12 @@ ROOT = Path(__file__).parents[2]
 def built(tmp_path_factory):
     """Names of the files in the wheel and in the sdist."""
     folder = tmp_path_factory.mktemp("dist")
-    sdist, wheel = (
-        next(builder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
-        for builder in (SdistBuilder, WheelBuilder)
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gzip, "GzipFile", partial(gzip.GzipFile, compresslevel=0))
+        sdist, wheel = (
+            next(builder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
+            for builder in (SdistBuilder, WheelBuilder)
+        )
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = set(archive.namelist())
     with tarfile.open(sdist) as archive:

@@ -242,6 +242,7 @@ def test_components_for_frameworks_import_them_late():
     assert not {"langchain_core", "llama_index", "haystack"} & found
 
 
+LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "dask")
 # No import asks for an address of the network.
 FRESH = f"""
 import socket, sys
@@ -252,6 +253,13 @@ import skfilterrank
 found = {{name for name in sys.modules if name.startswith("skfilterrank.")}}
 assert found == {{"skfilterrank." + name for name in ("_base", "_base.lazy_names", "exceptions")}}
 assert set({PUBLIC}) <= set(dir(skfilterrank))
+from skfilterrank.cli import main
+assert main(["evaluate", "qrels.txt", "run.txt"]) == 0
+from skfilterrank.io import align, read_qrels, read_run, read_runs, write_run
+from skfilterrank.metrics import values_of_run, evaluate_runs
+write_run("again.txt", read_run("run.txt"))
+evaluate_runs("qrels.txt", ["run.txt", "again.txt"], ["ndcg_f@10", "bpref", "rbp"])
+print(*[name for name in {LATE} if name in sys.modules], file=sys.stderr)
 import skfilterrank.metrics, skfilterrank.io
 for module in (skfilterrank.metrics, skfilterrank.io):
     late = sorted(set(module.__all__) - set(vars(module)))
@@ -270,31 +278,22 @@ else:
 """
 
 
-def test_public_parts_and_late_names_are_there_after_the_package_alone():
-    subprocess.run([sys.executable, "-c", FRESH], check=True)
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A process that imports the package alone, then measures, then imports every public part."""
+    folder = tmp_path_factory.mktemp("fresh")
+    (folder / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
+    (folder / "run.txt").write_text("1 Q0 a 1 0.5 x\n1 Q0 b 2 0.25 x\n")
+    return subprocess.run([sys.executable, "-c", FRESH], cwd=folder, capture_output=True, text=True)
 
 
-LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "dask")
+def test_public_parts_and_late_names_are_there_after_the_package_alone(fresh):
+    assert fresh.returncode == 0, fresh.stderr
 
 
-def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):
-    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
-    (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 x\n1 Q0 b 2 0.25 x\n")
-    code = (
-        "import sys, pandas\n"
-        "from skfilterrank.cli import main\n"
-        "assert main(['evaluate', 'qrels.txt', 'run.txt']) == 0\n"
-        "from skfilterrank.io import align, read_qrels, read_run, read_runs, write_run\n"
-        "from skfilterrank.metrics import values_of_run, evaluate_runs\n"
-        "write_run('again.txt', read_run('run.txt'))\n"
-        "evaluate_runs('qrels.txt', ['run.txt', 'again.txt'], ['ndcg_f@10', 'bpref', 'rbp'])\n"
-        f"print(*[name for name in {LATE} if name in sys.modules], file=sys.stderr)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stderr.split("\n")[-2].split() == []
-    assert done.stdout.split()[:2] == ["run", "ndcg_f@10"]
+def test_whoever_only_measures_waits_for_no_package_that_learns(fresh):
+    assert fresh.stderr.split("\n")[-2].split() == []
+    assert fresh.stdout.split()[:2] == ["run", "ndcg_f@10"]
 
 
 def test_every_folder_is_a_package():
