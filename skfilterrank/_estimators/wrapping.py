@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -201,6 +202,17 @@ def group_parameter(final) -> str | None:
         # An ensemble passes query ids on to its estimators.
         return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
     return None
+
+
+def reads_queries(estimator) -> bool:
+    """Tell if `fit` or `predict` of the estimator, or of one inside, may take query ids."""
+    if isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
+        return True
+    return (
+        metadata_routing_enabled()
+        or group_parameter(estimator) is not None
+        or "groups" in inspect.signature(getattr(estimator, "predict", len)).parameters
+    )
 
 
 def needs_own_form(estimator):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtr
 
-from skfilterrank._base.checks import as_column
+from skfilterrank._base.checks import as_column, entry_types, no_unicode
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning
@@ -52,7 +52,13 @@ class QuerySizes(NamedTuple):
     @classmethod
     def of(cls, index: GroupIndex) -> "QuerySizes":
         """Return the sizes of the queries of an index."""
-        hashes = pd.util.hash_array(index.labels.to_numpy()).view(np.int64)
+        are_texts = entry_types(index.query_ids) == {str}
+        ids = index.query_ids if are_texts else index.labels.to_numpy()
+        try:
+            # Distinct ids need no categories.
+            hashes = pd.util.hash_array(ids, categorize=False).view(np.int64)
+        except UnicodeEncodeError as error:
+            raise no_unicode("groups", error) from None
         order = np.argsort(hashes)
         return cls(hashes[order], index.sizes[order].astype(np.int32))
 

@@ -310,7 +310,8 @@ def _group_values(groups, name):
     if values.dtype == np.float16:
         # pandas has no index of this dtype.
         values = values.astype(np.float32)
-    if not isinstance(values, np.ndarray) or values.dtype.kind in "fOmM":
+    kinds = entry_types(values)
+    if not isinstance(values, np.ndarray) or (values.dtype.kind in "fOmM" and kinds != {str}):
         missing = is_missing(values, name)
         if missing.any():
             raise InputError(
@@ -318,7 +319,7 @@ def _group_values(groups, name):
                 f"{missing.argmax()}: every row needs the id of its "
                 f"{'cluster' if name == 'clusters' else 'query'}."
             )
-    for kind in entry_types(values):
+    for kind in kinds:
         if kind.__hash__ is None:
             raise InputError(
                 f"{name} must hold one query id per row, a number or text, got an entry of type "
@@ -337,6 +338,13 @@ def _factorize(values, name):
         return None, values
     if (span := _dense_span(values)) is not None:
         return _factorize_dense(values, *span)
+    if entry_types(values) == {str}:
+        # Python sorts texts several times faster than numpy.
+        codes, distinct = pd.factorize(values)
+        order = np.array(sorted(range(len(distinct)), key=distinct.tolist().__getitem__))
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        return number[codes], distinct[order]
     try:
         codes, distinct = pd.factorize(values, sort=True)
     except Exception as error:

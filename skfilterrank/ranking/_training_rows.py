@@ -19,6 +19,7 @@ from skfilterrank._estimators.wrapping import (
     group_parameter,
     needs_groups,
     needs_own_form,
+    reads_queries,
 )
 from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
@@ -81,9 +82,9 @@ class TrainingRows:
 
     def scores(self, fitted, score_gains, rows=None) -> np.ndarray:
         """Score some rows by a fitted estimator (None: all)."""
-        X, ids = self.X, self.ids
+        X, ids = self.X, self.ids if reads_queries(fitted) else None
         if rows is not None:
-            X, ids = safe_indexing(X, rows), ids[rows]
+            X, ids = safe_indexing(X, rows), None if ids is None else ids[rows]
         return document_scores(fitted, X, groups=ids, gains=score_gains)
 
     def fit_on(self, estimator, rows=None, *, stop_by=None):
@@ -92,14 +93,15 @@ class TrainingRows:
         Estimators of other libraries stop early by the measure `stop_by`, if there is one.
         """
         estimator = clone_inside(estimator)
+        ids = self.ids if reads_queries(estimator) else None
         if rows is None and self.judged.all():
-            X, target, ids, params = self.X, self.target, self.ids, self.fit_params
+            X, target, params = self.X, self.target, self.fit_params
         else:
             if rows is None:
                 rows = np.flatnonzero(self.judged)
             elif not self.judged.all():
                 rows = rows[self.judged[rows]]
-            X, target, ids, params = cut_rows(rows, self.X, self.target, self.ids, self.fit_params)
+            X, target, ids, params = cut_rows(rows, self.X, self.target, ids, self.fit_params)
         try:
             fit_with_groups(
                 estimator,
