@@ -114,11 +114,19 @@ ENTRIES = [
     Entry("recall", "theory", "", "--queries 100", "robustness_tables.md", 1),
     Entry(
         "labels_needed",
-        "",
+        "cranfield",
         "",
         "--repetitions 1 --predict-repetitions 1",
         "labels_needed.md labels_needed.png labels_needed_rmse.png labels_needed_tau.png",
         6,
+    ),
+    Entry(
+        "labels_needed",
+        "collections",
+        "--predict-repetitions 2",
+        "--predict-repetitions 1 --queries 8",
+        "labels_needed_collections.md",
+        12,
     ),
     Entry(
         "drawn_labels",

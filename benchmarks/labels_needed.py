@@ -1,26 +1,36 @@
-"""How many labels a comparison of systems needs: selection and mitigation on Cranfield.
+"""How many labels a comparison of systems needs: selections and ways to treat missing labels.
 
-Figures 1 to 3 of Hui and Berberich (SPIRE 2015) with systems of our own over cranfield, and the
-same with near-duplicates, all by `skfilterrank.metaevaluation.judging_curve`. Needs bm25s,
-PyStemmer and matplotlib. `--repetitions 5 --predict-repetitions 1` takes four minutes of
-processor time.
+cranfield: figures 1 to 3 of Hui and Berberich (SPIRE 2015) with systems of our own, and the same
+with near-duplicates, by `skfilterrank.metaevaluation.judging_curve` (labels_needed.md).
+collections: older strategies, which they cite, beside the library's on three collections with
+texts, and the paper's test over collections (labels_needed_collections.md).
+Needs bm25s, PyStemmer and matplotlib.
 """
 
 import time
+import warnings
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from _common import RESULTS, arguments, write_report
+from _common import RESULTS, run_parts, write_report
 from _cranfield_systems import DEPTH, add_near_duplicates, read_collection, runs_of, systems
-from sklearn.feature_extraction.text import CountVectorizer
+from _judged_collections import REAL, read_pool
+from scipy.stats import ttest_rel
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
+    PairFeatures,
+    PoolingSelector,
     PriorSelector,
+    RandomSelector,
     StatAPSelector,
     rank_table,
+    statap_prior,
 )
 from skfilterrank.judgments._similarity import similarity_join
 from skfilterrank.metaevaluation import judging_curve
@@ -51,6 +61,17 @@ MEASURES = {
 # As in the paper, where the judged documents of a topic have one label, so have the others.
 PREDICTED_FOR = ("uniform", "pooling", "prior", "MAXREP 0.8", "MTC")
 PREDICTED = {"predict-map": LabelPredictor(one_class="copy")}
+
+# The part `collections`.
+COLLECTIONS = ("cacm", "cranfield", "trec-dl2019-llm")
+SHARES_OF_MODELS = (0.05, 0.1, 0.2, 0.3, 0.5)
+HEADS = (5, 2)
+COMPARED = ("pooling", "MAXREP")
+MODELS = ("SVM", "similarities", "language model", "pairs", "pairs and divergence")
+# Chosen on cacm: penalty of the regression on similarities, whether a judged document is similar
+# to itself; share of the collection's model in that of the relevant documents.
+SIMILAR, MIXED = {"penalty": 100.0, "own": False}, 0.2
+N_DRAWS, N_RESAMPLES = 20, 400
 
 
 class Collection:
@@ -230,8 +251,8 @@ def lowest_rmse(table):
     return ", ".join(f"{name} {counts.get(name, 0)}" for name in (*MEASURES, *PREDICTED))
 
 
-def main():
-    options = arguments(__doc__, repetitions=30, predict_repetitions=5)
+def cranfield(options):
+    """Figures 1 to 3 on Cranfield."""
     begin = time.process_time()
     documents, queries, relevant = read_collection(options.data / "cranfield")
     collection = Collection(documents, queries, relevant)
@@ -310,6 +331,498 @@ Took {time.process_time() - begin:.0f} seconds of processor time.
     write_report("labels_needed", "How many labels a comparison of systems needs", text)
 
 
+class Lists:
+    """The lists of a pool as arrays, so that many sets of labels are measured quickly."""
+
+    def __init__(self, pool):
+        self.pool, ranks = pool, pool.ranks.to_numpy()
+        self.truth = pool.labels.to_numpy() > 0
+        codes = pd.factorize(pool.queries)[0]
+        self.rows = np.split(np.arange(len(codes)), np.flatnonzero(np.diff(codes)) + 1)
+        self.orders = []
+        for rows in self.rows:
+            order = np.argsort(np.where(np.isnan(ranks[rows]), np.inf, ranks[rows]), axis=0)
+            order = order[: int(np.nanmax(ranks[rows]))]
+            self.orders.append((order, ~np.isnan(np.take_along_axis(ranks[rows], order, axis=0))))
+
+    def ap(self, labels, known=None):
+        """AP of each query and run, the mean over sets of labels; of known documents alone."""
+        values = []
+        for rows, (order, returned) in zip(self.rows, self.orders):
+            own = np.atleast_2d(labels)[:, rows].astype(float)
+            relevant = own[:, order] * returned
+            places = np.arange(1, len(order) + 1)[:, None]
+            if known is not None:
+                shown = known[rows][order] & returned
+                relevant, places = relevant * shown, np.maximum(np.cumsum(shown, axis=0), 1)
+            sums = (relevant * np.cumsum(relevant, axis=1) / places).sum(axis=1)
+            values.append((sums / np.maximum(own.sum(axis=1), 1)[:, None]).mean(axis=0))
+        return np.array(values)
+
+    def counts(self, labels, rows):
+        """True positives, false positives and false negatives of each query among some rows."""
+        kinds = (labels & self.truth, labels & ~self.truth, ~labels & self.truth)
+        return np.array(
+            [[np.count_nonzero(kind[own] & rows[own]) for kind in kinds] for own in self.rows]
+        )
+
+    def first(self, places, share):
+        """Mask of the share of each query's documents whose places come first."""
+        mask = np.zeros(len(places), dtype=bool)
+        for rows in self.rows:
+            mask[rows] = places[rows] <= max(1, np.floor(share * len(rows) + 0.5))
+        return mask
+
+
+def learned_pooling(lists, head, *, of_all):
+    """Places by Vu and Gallinari: the head of all runs, then by a ranker that learned from it.
+
+    A linear pairwise ranker of the ranks in all runs learns from each query's own head, or from
+    the heads of all queries.
+    """
+    ranks = lists.pool.ranks.to_numpy()
+    worth = np.nan_to_num(1 / np.log2(1 + ranks))
+    best, mean = np.nanmin(ranks, axis=1), -worth.mean(axis=1)
+    pairs = []
+    for rows in lists.rows:
+        mine = rows[best[rows] <= head]
+        good, bad = mine[lists.truth[mine]], mine[~lists.truth[mine]]
+        pairs.append((worth[good][:, None] - worth[bad]).reshape(-1, worth.shape[1]))
+    if of_all:
+        pairs = [np.vstack(pairs)] * len(pairs)
+    places, fitted = np.empty(len(ranks)), {}
+    for rows, own in zip(lists.rows, pairs):
+        score = -mean[rows]
+        if len(own):
+            if id(own) not in fitted:
+                targets = np.repeat([1, 0], len(own))
+                model = LogisticRegression(fit_intercept=False, max_iter=300)
+                fitted[id(own)] = model.fit(np.vstack([own, -own]), targets).coef_[0]
+            score = worth[rows] @ fitted[id(own)]
+        later = best[rows] > head
+        order = np.lexsort((mean[rows], np.where(later, -score, best[rows]), later))
+        places[rows[order]] = np.arange(1, len(rows) + 1)
+    return places
+
+
+def choices(lists, n_samples):
+    """Name of each selection, and functions from a share to a mask."""
+    pool = lists.pool
+    groups, prior = pool.queries, statap_prior(pool.ranks).to_numpy()
+    texts = list(pool.documents)
+
+    def by_select(selector):
+        def chosen(share):
+            mask = np.zeros(len(groups), dtype=bool)
+            mask[selector.select(share=share)] = True
+            return mask
+
+        return chosen
+
+    def by_places(places):
+        return lambda share: lists.first(places, share)
+
+    seeds = range(n_samples)
+    found = {
+        "uniform, oracle": [
+            by_select(
+                RandomSelector(oracle=True, random_state=seed).fit(
+                    pool.ranks, lists.truth.astype(int), groups=groups
+                )
+            )
+            for seed in seeds
+        ],
+        "statAP": [by_select(StatAPSelector(random_state=seed).fit(pool.ranks)) for seed in seeds],
+        "pooling": [by_select(PoolingSelector().fit(pool.ranks))],
+        "MAXREP 0.8": [by_select(MaxRepSelector(0.8).fit(texts, groups=groups, prior=prior))],
+        "MAXREP": [by_select(MaxRepSelector().fit(texts, groups=groups, prior=prior))],
+    }
+    for head in HEADS:
+        for of_all, name in ((False, "own"), (True, "all")):
+            places = learned_pooling(lists, head, of_all=of_all)
+            found[f"first {head}, learned from {name}"] = [by_places(places)]
+    return found
+
+
+def similar_model(lists, vectors, judged, *, penalty, own):
+    """Carterette and Allan: a logistic regression on the similarities to judged documents."""
+    chance = np.empty(len(judged))
+    for rows in lists.rows:
+        known = judged[rows]
+        y = lists.truth[rows][known]
+        if y.all() or not y.any():
+            chance[rows] = y[0]
+            continue
+        similar = (vectors[rows] @ vectors[rows[known]].T).toarray()
+        if not own:  # a document that learns from its similarity to itself, 1, learns no more
+            similar[np.flatnonzero(known), np.arange(known.sum())] = 0.0
+        model = LogisticRegression(C=penalty, solver="newton-cholesky").fit(similar[known], y)
+        chance[rows] = model.predict_proba(similar)[:, 1]
+    return chance, chance > 0.5
+
+
+def divergences(lists, counts, judged, share):
+    """KL divergence of each document from the judged relevant ones of its query but itself.
+
+    The model of the relevant documents is mixed with a share of the collection's.
+    """
+    collection = np.asarray(counts.sum(axis=0)).ravel()
+    collection /= collection.sum()
+    found = np.full(len(judged), np.nan)
+    for rows in lists.rows:
+        good = judged[rows] & lists.truth[rows]
+        own = counts[rows]
+        total = np.asarray(own[good].sum(axis=0)).ravel()
+        for place in range(len(rows)):
+            begin, end = own.indptr[place : place + 2]
+            terms, tf = own.indices[begin:end], own.data[begin:end]
+            others, length = total[terms], total.sum()
+            if good[place]:
+                others, length = others - tf, length - tf.sum()
+            if length > 0 and len(tf):
+                of_document = tf / tf.sum()
+                mixed = (1 - share) * others / length + share * collection[terms]
+                found[rows[place]] = of_document @ np.log(of_document / mixed)
+    return found
+
+
+def language_model(lists, counts, judged, *, share):
+    """Buettcher et al.: relevant is what diverges little from the judged relevant documents.
+
+    In each query as many judged documents are below the threshold as are relevant. A sigmoid of
+    all queries makes chances of the distances to the thresholds.
+    """
+    far = divergences(lists, counts, judged, share)
+    margins = np.full(len(judged), np.nan)
+    for rows in lists.rows:
+        known = rows[judged[rows] & ~np.isnan(far[rows])]
+        n_good = np.count_nonzero(lists.truth[known])
+        if n_good:
+            ordered = np.sort(far[known])
+            margins[rows] = ordered[n_good - 1 : n_good + 1].mean() - far[rows]
+    known = judged & ~np.isnan(margins)
+    chance = np.zeros(len(judged))
+    if len(np.unique(lists.truth[known])) == 2:
+        model = LogisticRegression().fit(margins[known, None], lists.truth[known])
+        has = ~np.isnan(margins)
+        chance[has] = model.predict_proba(margins[has, None])[:, 1]
+    return chance, np.nan_to_num(margins, nan=-1.0) > 0
+
+
+def svm_model(lists, judged):
+    """LabelPredictor(), the paper's predict-map."""
+    pool, labels = lists.pool, np.where(judged, lists.truth, np.nan)
+    predictor = LabelPredictor(one_class="copy")
+    completed = predictor.fit_transform(list(pool.documents), labels, pool.queries)
+    chance = predictor.predict_proba(list(pool.documents), pool.queries) @ (predictor.classes_ > 0)
+    return np.where(np.isnan(chance), completed, chance), completed > 0
+
+
+def pair_columns(lists, judged):
+    """PairFeatures of ranks and both texts, as LabelPredictor(model="pairs") takes them."""
+    pool, labels = lists.pool, np.where(judged, lists.truth, np.nan)
+    X = pool.ranks.reset_index(drop=True).assign(
+        text=pool.documents, query=pool.topics.reindex(pool.queries).to_numpy()
+    )
+    features = PairFeatures(ranks=list(pool.ranks))
+    return features.fit_transform(X, labels, pool.queries)
+
+
+def pair_model(lists, columns, judged):
+    """The logistic regression of LabelPredictor(model="pairs")."""
+    y = lists.truth[judged]
+    if y.all() or not y.any():
+        return np.full(len(judged), float(y[0])), np.full(len(judged), y[0])
+    model = LogisticRegression(max_iter=300).fit(columns[judged], y)
+    chance = model.predict_proba(columns)[:, 1]
+    return chance, chance > 0.5
+
+
+def predictions(lists, judged, vectors, counts, names):
+    """Chance and label of each document by each model."""
+    if "SVM" in names:
+        yield "SVM", *svm_model(lists, judged)
+    if "similarities" in names:
+        yield "similarities", *similar_model(lists, vectors, judged, **SIMILAR)
+    if "language model" in names:
+        yield "language model", *language_model(lists, counts, judged, share=MIXED)
+    if "pairs" in names:
+        columns = pair_columns(lists, judged)
+        yield "pairs", *pair_model(lists, columns, judged)
+        far = divergences(lists, counts, judged, MIXED)[:, None]
+        lacks = np.isnan(far)
+        far = np.where(lacks, np.nanmean(far), far)
+        far = (far - far[judged].mean()) / (far[judged].std() + 1e-9)
+        more = np.column_stack([columns, far, lacks])
+        yield "pairs and divergence", *pair_model(lists, more, judged)
+
+
+def measured(lists, judged, vectors, counts, names, rng):
+    """AP of each query and run by each way, and counts of right and wrong labels."""
+    yield "unjudged as 0", lists.ap(judged & lists.truth), None
+    yield "condensed", lists.ap(judged & lists.truth, judged), None
+    for name, chance, labels in predictions(lists, judged, vectors, counts, names):
+        labels = np.where(judged, lists.truth, labels)
+        yield name, lists.ap(labels), lists.counts(labels, ~judged)
+        drawn = rng.random((N_DRAWS, len(judged))) < chance
+        yield f"{name}, drawn", lists.ap(np.where(judged, lists.truth, drawn)), None
+
+
+def short_pool(name, data, most_queries):
+    """A collection with texts; runs count to the paper's depth of 20, and so many queries."""
+    pool = read_pool(name, data)
+    queries = np.random.default_rng(0).permutation(sorted(pool.labels.index.unique("qid")))
+    chosen = set(queries[:most_queries])
+    # TREC's passages count as relevant from label 2 on.
+    labels = (pool.labels > (1 if name in REAL else 0)).astype(float)
+    runs = {
+        run: table[table["qid"].isin(chosen)].groupby("qid").head(DEPTH)
+        for run, table in pool.runs.items()
+    }
+    return replace(pool.of(name, runs, labels), texts=pool.texts, topics=pool.topics)
+
+
+def measured_collection(name, options):
+    """AP and counts of all cells of a collection, by selection, way, sample and share."""
+    lists = Lists(short_pool(name, options.data, options.queries))
+    texts = lists.pool.documents
+    words = CountVectorizer(stop_words="english")
+    counts = words.fit_transform(texts).astype(float)
+    vectors = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+    truth = lists.ap(lists.truth)
+    rng, cells, sizes = np.random.default_rng(0), {}, {}
+    for selection, chosen in choices(lists, options.predict_repetitions).items():
+        few = selection in COMPARED
+        names = MODELS if few else ("SVM",)
+        for sample, choose in enumerate(chosen):
+            for share in SHARES_OF_MODELS:
+                judged = choose(share)
+                sizes[selection, share] = judged.mean()
+                for way, ap, right in measured(lists, judged, vectors, counts, names, rng):
+                    cells.setdefault((selection, way), {})[sample, share] = ap, right
+        print(name, selection, f"{time.process_time():.0f} s", flush=True)
+    head = {h: np.nanmin(lists.pool.ranks.to_numpy(), axis=1) <= h for h in HEADS}
+    return {
+        "cells": cells,
+        "truth": truth,
+        "queries": len(lists.rows),
+        "runs": truth.shape[1],
+        "rows": len(lists.truth),
+        "relevant": lists.truth.mean(),
+        "heads": {h: own.mean() for h, own in head.items()},
+    }
+
+
+def taus(values, truth):
+    """Kendall's tau-b of rows of means."""
+    first, second = np.triu_indices(values.shape[-1], 1)
+    one, two = (
+        np.sign(np.round(each[..., first] - each[..., second], 12)) for each in (values, truth)
+    )
+    n = np.sqrt(np.abs(one).sum(axis=-1) * np.abs(two).sum(axis=-1))
+    return (one * two).sum(axis=-1) / np.maximum(n, 1)
+
+
+def needed_shares(tau):
+    """Shares from which on each column of tau stays above ENOUGH; all labels give a tau of 1."""
+    shares, tau = np.append(SHARES_OF_MODELS, 1.0), np.vstack([tau, np.ones(tau.shape[1])])
+    low = (tau <= ENOUGH)[::-1].argmax(axis=0)
+    last = np.where((tau <= ENOUGH).any(axis=0), len(shares) - 1 - low, -1)
+    column = np.arange(tau.shape[1])
+    left, right = tau[np.maximum(last, 0), column], tau[np.minimum(last + 1, len(tau) - 1), column]
+    step = shares[np.minimum(last + 1, len(shares) - 1)] - shares[np.maximum(last, 0)]
+    part = (ENOUGH - left) / np.where(right > left, right - left, 1.0)
+    return np.where(last < 0, shares[0], shares[np.maximum(last, 0)] + step * part)
+
+
+def resampled(found, seed):
+    """For each selection and way, over draws of queries: tau, RMSE and F1 by share, and shares.
+
+    The first draw is the queries themselves.
+    """
+    n = found["queries"]
+    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=N_RESAMPLES) / n
+    draws = np.vstack([np.full(n, 1 / n), draws])
+    truth = draws @ found["truth"]
+    table = {}
+    for key, cells in found["cells"].items():
+        samples = sorted({sample for sample, _ in cells})
+        tau, rmse, f1 = np.zeros((3, len(SHARES_OF_MODELS), len(draws)))
+        for place, share in enumerate(SHARES_OF_MODELS):
+            for sample in samples:
+                ap, right = cells[sample, share]
+                means = draws @ ap
+                tau[place] += taus(means, truth) / len(samples)
+                rmse[place] += np.sqrt(((means - truth) ** 2).mean(axis=1)) / len(samples)
+                if right is not None:
+                    hit, false, missed = (draws @ right).T
+                    f1[place] += 2 * hit / np.maximum(2 * hit + false + missed, 1e-9) / len(samples)
+        table[key] = {"tau": tau, "rmse": rmse, "F1": f1, "needed": needed_shares(tau)}
+    return table
+
+
+def interval(values, scale=1.0, digits=3):
+    """The first value, and the 95 % interval of the others."""
+    low, high = np.quantile(values[1:], (0.025, 0.975)) * scale
+    return f"{values[0] * scale:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def lines_of(head, rows):
+    """A Markdown table."""
+    lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def needed_by_selection(tables, way):
+    """Percent of labels that each selection needs, and tests against MAXREP 0.8."""
+    names = [key[0] for key in tables[COLLECTIONS[0]] if key[1] == way]
+    rows = []
+    for name in names:
+        own = [tables[each][name, way]["needed"] for each in COLLECTIONS]
+        base = [tables[each]["MAXREP 0.8", way]["needed"] for each in COLLECTIONS]
+        row = [name, *(interval(values, 100, 0) for values in own)]
+        more = np.mean(own, axis=0) - np.mean(base, axis=0)
+        if name == "MAXREP 0.8":
+            rows.append([*row, "", "", ""])
+            continue
+        p = ttest_rel([each[0] for each in own], [each[0] for each in base]).pvalue
+        side = min(np.mean(more[1:] <= 0), np.mean(more[1:] >= 0))
+        p_queries = min(1.0, 2 * (side * N_RESAMPLES + 1) / (N_RESAMPLES + 1))
+        rows.append([*row, interval(more, 100, 1), f"{p:.3f}", f"{p_queries:.3f}"])
+    head = ["selection", *COLLECTIONS, "more than MAXREP 0.8", "p, t test", "p, queries"]
+    return lines_of(head, rows)
+
+
+def models_table(tables, measure, share, ways):
+    """One measure of each way and collection at a share, the mean over the compared selections."""
+    place = SHARES_OF_MODELS.index(share)
+    rows = []
+    for way in ways:
+        own = {
+            each: np.mean([tables[each][name, way][measure][place] for name in COMPARED], axis=0)
+            for each in COLLECTIONS
+        }
+        rows.append([way, *(interval(values) for values in own.values())])
+    return lines_of([f"{measure} at {share:.0%}", *COLLECTIONS], rows)
+
+
+def differences_table(tables, base, ways, measure):
+    """Mean difference to a way over shares and compared selections, with intervals."""
+    rows = []
+    for way in ways:
+        row = [way]
+        for each in COLLECTIONS:
+            more = [
+                tables[each][name, way][measure] - tables[each][name, base][measure]
+                for name in COMPARED
+            ]
+            row.append(interval(np.mean(more, axis=(0, 1))))
+        rows.append(row)
+    return lines_of([f"{measure}, less that of {base}", *COLLECTIONS], rows)
+
+
+def collections(options):
+    """The older strategies beside the library's on three collections with texts."""
+    begin = time.process_time()
+    warnings.simplefilter("ignore")
+    found = {name: measured_collection(name, options) for name in COLLECTIONS}
+    tables = {name: resampled(own, seed) for seed, (name, own) in enumerate(found.items())}
+    sizes = "\n".join(
+        f"* {name}: {own['queries']} queries, {own['runs']} runs, {own['rows']:,} pooled rows, "
+        f"{own['relevant']:.1%} relevant; the first "
+        + " and ".join(f"{h} of all runs are {share:.0%}" for h, share in own["heads"].items())
+        + " of the pool."
+        for name, own in found.items()
+    )
+    hard = list(MODELS)
+    drawn = [f"{name}, drawn" for name in hard]
+    plain = ["unjudged as 0", "condensed"]
+    parts = []
+    for share in (0.05, 0.1, 0.2):
+        parts.append(models_table(tables, "F1", share, hard))
+    for measure in ("tau", "rmse"):
+        for share in (0.05, 0.1, 0.2):
+            parts.append(models_table(tables, measure, share, [*plain, *hard, *drawn]))
+    needs = [
+        [
+            way,
+            *(
+                interval(
+                    np.mean([tables[each][name, way]["needed"] for name in COMPARED], axis=0),
+                    100,
+                    0,
+                )
+                for each in COLLECTIONS
+            ),
+        ]
+        for way in [*plain, *hard, *drawn]
+    ]
+    others = [name for name in hard if name != "pairs"]
+    text = f"""
+{FINDINGS_OF_COLLECTIONS.strip()}
+
+## Setting
+
+{sizes}
+
+Depth 20, as in the paper; runs of cacm and cranfield are made (`_cranfield_systems.py`), those of
+trec-dl2019-llm are real. Brackets are 95 % intervals over {N_RESAMPLES} draws of queries.
+Shares judged: {", ".join(f"{share:.0%}" for share in SHARES_OF_MODELS)} of each query's pool, then
+all. Settings of the models were chosen on cacm alone; the other two collections are held out.
+"uniform, oracle" and statAP are means of {options.predict_repetitions} samples.
+
+* "first 5, learned" (Vu and Gallinari): documents among the first 5 of a run are judged first, in
+  the order of pooling. Then a linear pairwise ranker of the ranks in all runs orders the rest: it
+  learned from the first ones of the query itself ("own"), or of all queries ("all").
+* "similarities" (Carterette and Allan): for each query a ridge logistic regression, whose features
+  are the cosines of tf-idf with the judged documents.
+* "language model" (Büttcher et al.): the KL divergence of a document from the judged relevant ones
+  of the query, below a threshold under which as many judged documents lie as are relevant.
+* "SVM" is `LabelPredictor()`, "pairs" is `PairFeatures` of ranks and both texts with a logistic
+  regression, as in `complete_qrels`; "pairs and divergence" has the KL divergence as a
+  column.
+* "drawn": the mean over {N_DRAWS} sets of labels that are drawn by the chances, for the order of
+  runs; without it, the likeliest label.
+
+## Labels needed for tau above {ENOUGH} with predicted labels (the paper's figure 3), percent
+
+By the SVM's labels. "more than MAXREP 0.8" is the mean difference over the three collections, with
+its interval over queries. "p, t test" is the paper's: paired, over collections, of which the
+paper has four and this table three. "p, queries" is from the draws of queries, which are many.
+
+{needed_by_selection(tables, "SVM")}
+
+The same with condensed lists (indAP), without a prediction:
+
+{needed_by_selection(tables, "condensed")}
+
+## Labels needed by each way to treat unjudged documents, percent
+
+Means over the selections {", ".join(COMPARED)}.
+
+{lines_of(["way", *COLLECTIONS], needs)}
+
+## Differences to `PairFeatures`
+
+Means over shares and the same selections.
+
+{differences_table(tables, "pairs", others, "F1")}
+
+{differences_table(tables, "pairs, drawn", [f"{name}, drawn" for name in others], "tau")}
+
+{differences_table(tables, "pairs, drawn", [f"{name}, drawn" for name in others], "rmse")}
+
+## By share
+
+Means over the same selections.
+
+{(chr(10) * 2).join(parts)}
+
+Took {time.process_time() - begin:.0f} seconds of processor time.
+"""
+    write_report("labels_needed_collections", "Older strategies on three collections", text)
+
+
 FINDINGS = """
 Figures of one run, on one small collection (5 relevant of 124 pooled documents a topic) and
 systems that are related to each other; no claim beyond it.
@@ -336,5 +849,15 @@ systems that are related to each other; no claim beyond it.
 """
 
 
+FINDINGS_OF_COLLECTIONS = """
+"""
+
+
 if __name__ == "__main__":
-    main()
+    run_parts(
+        __doc__,
+        {"cranfield": cranfield, "collections": collections},
+        repetitions=30,
+        predict_repetitions=5,
+        queries=75,
+    )
