@@ -27,13 +27,6 @@ class PriorSelector(QuerySelector):
 
     This is the baseline for strategies that use a prior and further information.
 
-    Parameters
-    ----------
-    n_jobs : int, default=None
-        Number of queries that are ranked in parallel. The ranking does not depend on it.
-    verbose : int, default=0
-        Above 0 shows the progress over queries.
-
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
@@ -67,10 +60,6 @@ class PriorSelector(QuerySelector):
     """
 
     _looks_at_documents = False
-
-    def __init__(self, *, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
@@ -123,10 +112,6 @@ class PoolingSelector(RunSelector):
     depth : int, default=None
         Depth of the pool that ``select()`` returns without a budget. The order of judging does not
         depend on it: for any depth, the pool comes before all other documents.
-    n_jobs : int, default=None
-        Number of queries that are ranked in parallel. The ranking does not depend on it.
-    verbose : int, default=0
-        Above 0 shows the progress over queries.
 
     Attributes
     ----------
@@ -189,12 +174,8 @@ class PoolingSelector(RunSelector):
 
     best_rank_: Any
 
-    def __init__(
-        self, depth: int | None = None, *, n_jobs: int | None = None, verbose: int = 0
-    ) -> None:
+    def __init__(self, depth: int | None = None) -> None:
         self.depth = depth
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
@@ -274,10 +255,6 @@ class RandomSelector(QuerySelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the random order. With an int, every fit has the same order of the same documents,
         whatever queries are called and however rows are sorted.
-    n_jobs : int, default=None
-        Number of queries that are ranked in parallel. The ranking does not depend on it.
-    verbose : int, default=0
-        Above 0 shows the progress over queries.
 
     Attributes
     ----------
@@ -334,19 +311,11 @@ class RandomSelector(QuerySelector):
     _looks_at_documents = False
 
     def __init__(
-        self,
-        *,
-        oracle: bool = False,
-        gains: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        self, *, oracle: bool = False, gains: Any = None, random_state: Any = None
     ) -> None:
         self.oracle = oracle
         self.gains = gains
         self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
@@ -450,10 +419,6 @@ class StatAPSelector(QuerySelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the samples. With an int, every fit has the same samples of the same documents,
         whatever queries are called and however rows are sorted.
-    n_jobs : int, default=None
-        Number of queries that are ranked in parallel. The result does not depend on it.
-    verbose : int, default=0
-        Above 0 shows the progress over queries.
 
     Attributes
     ----------
@@ -544,19 +509,11 @@ class StatAPSelector(QuerySelector):
     _looks_at_documents = False
 
     def __init__(
-        self,
-        *,
-        pooled: float = 0.0,
-        form: str = "exact",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        self, *, pooled: float = 0.0, form: str = "exact", random_state: Any = None
     ) -> None:
         self.pooled = pooled
         self.form = form
         self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:

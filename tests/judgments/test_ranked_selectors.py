@@ -3,7 +3,6 @@ import pickle
 from collections import Counter
 from math import comb, factorial, floor, log
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -449,8 +448,7 @@ def test_own_prior_is_that_of_the_runs():
     runs = {"a": run({1: "abcd", 2: "ef"}), "b": run({1: "dx", 2: "f"})}
     table = rank_table(runs)
     by_runs = StatAPSelector(random_state=0).fit(runs)
-    with joblib.parallel_backend("threading"):
-        by_table = StatAPSelector(random_state=0, n_jobs=2).fit(table)
+    by_table = StatAPSelector(random_state=0).fit(table)
     by_prior = StatAPSelector(random_state=0).fit(table, prior=statap_prior(table))
     for other in (by_table, by_prior, pickle.loads(pickle.dumps(by_runs))):
         np.testing.assert_array_equal(other.ranking_, by_runs.ranking_)
