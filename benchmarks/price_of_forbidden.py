@@ -198,14 +198,14 @@ def opposite_section(table, lists, runs, found):
     """Queries on which CAM and nDCG_f prefer different runs, and the clearest of them."""
     measures = ["CAM", f"nDCG_f: {-PRICES[0]}", f"forbidden of {K}"]
     tops = {name: top_of(table, lists[name]) for name in runs}
-    pairs = []
+    frames = []
     for a, b in combinations(runs, 2):
         frame = pd.DataFrame({name: found[name].loc[b] - found[name].loc[a] for name in measures})
-        pairs.append(frame.set_axis(["cam", "ndcg_f", "harm"], axis=1).assign(a=a, b=b))
-        pairs[-1]["unjudged"] = [
+        frames.append(frame.set_axis(["cam", "ndcg_f", "harm"], axis=1).assign(a=a, b=b))
+        frames[-1]["unjudged"] = [
             max(top[query].count("?") for top in (tops[a], tops[b])) for query in frame.index
         ]
-    pairs = pd.concat(pairs).rename_axis("query").reset_index()
+    pairs = pd.concat(frames).rename_axis("query").reset_index()
     opposite = pairs.query("cam * ndcg_f < 0")
     more = opposite.query("cam * harm > 0")
     lines = [

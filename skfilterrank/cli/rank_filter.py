@@ -88,12 +88,11 @@ def rank_filter(
     skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
     """
     import joblib
-    from scipy.sparse import issparse
 
     from skfilterrank._files.files import open_replacing
     from skfilterrank.cli import _inputs
-    from skfilterrank.cli._rows import check_ids, read_rows, write_lists
-    from skfilterrank.cli.threshold import chosen_measure, in_full, make_threshold, value_of
+    from skfilterrank.cli._rows import check_ids, write_lists
+    from skfilterrank.cli.threshold import chosen_measure, make_threshold
     from skfilterrank.ranking import LOSSES
 
     if cv is not None and test_data is not None:
@@ -107,18 +106,7 @@ def rank_filter(
         chosen = chosen.with_cutoff(places)
     drawn = {"random_state": random_state, "n_jobs": n_jobs}
     unfitted = make_threshold(cutting, chosen, drawn)
-    trained = tested = read_rows(train, roles.given())
-    if learner == "linear" and issparse(trained.X):
-        raise InputError(
-            f"{train}: less than a tenth of the features differ from 0, and --learner linear needs "
-            "more of them. Take --learner trees."
-        )
-    tell(f"{train}: {trained}")
-    for line in trained.told_columns():
-        tell(line)
-    if test_data is not None:
-        tested = read_rows(test_data, roles.given(), trained.settings)
-        tell(f"{test_data}: {tested}")
+    trained, tested = _read(train, test_data, roles.given(), learner)
     run_format = chosen_format(None, out_run, t.LISTS)
     if out_run is not None:
         check_ids(tested, run_format, "--out-run FILE.csv or FILE.jsonl")
@@ -150,22 +138,49 @@ def rank_filter(
     if out_run is not None:
         lists = tested.lists(comparison.scores[best], best)
         tell(f"run: {out_run}, {write_lists(out_run, lists, run_format)}")
-    is_best_known, foot = best in comparison.cv_scores, []
-    if is_best_known:
-        value = value_of(comparison.cv_scores[best], chosen)
-        foot.append(f"* best by cross-validation on {train}: {value:.3f}")
+    report, marks = comparison.report(tested, k=places, gains=matched), best in comparison.cv_scores
+    foot = _foot(comparison, train, chosen, cutting.risk)
+    section = report_section(report, comparison, k=places, gains=matched, marks=marks, foot=foot)
+    print_sections([section], chosen_format(format, out, t.TABLES), out)
+
+
+def _read(train, test_data, options, learner):
+    """Read the training rows and the rows to compare models on, and say what they are."""
+    from scipy.sparse import issparse
+
+    from skfilterrank.cli._rows import read_rows
+
+    trained = read_rows(train, options)
+    if learner == "linear" and issparse(trained.X):
+        raise InputError(
+            f"{train}: less than a tenth of the features differ from 0, and --learner linear needs "
+            "more of them. Take --learner trees."
+        )
+    tell(f"{train}: {trained}")
+    for line in trained.told_columns():
+        tell(line)
+    if test_data is None:
+        return trained, trained
+    tested = read_rows(test_data, options, trained.settings)
+    tell(f"{test_data}: {tested}")
+    return trained, tested
+
+
+def _foot(comparison, train, measure, risk):
+    """Yield what the best model is by, and what it keeps or certifies."""
+    from skfilterrank.cli.threshold import in_full, value_of
+
+    best = comparison.best
+    if best in comparison.cv_scores:
+        value = value_of(comparison.cv_scores[best], measure)
+        yield f"* best by cross-validation on {train}: {value:.3f}"
     fitted = comparison.models.get(best)
     if kept := getattr(fitted, "summary_", "").partition("; kept: ")[2]:
-        foot.append(f"{best}, fitted on all of {train}, keeps: {kept}")
+        yield f"{best}, fitted on all of {train}, keeps: {kept}"
     if (certificate := getattr(fitted, "certificate_", None)) is not None:
-        foot.append(in_full(certificate))
-    elif cutting.risk:
-        foot.append("--save fits the best model on all of TRAIN, and prints its certificate")
-    report = comparison.report(tested, k=places, gains=matched)
-    section = report_section(
-        report, comparison, k=places, gains=matched, marks=is_best_known, foot=foot
-    )
-    print_sections([section], chosen_format(format, out, t.TABLES), out)
+        yield in_full(certificate)
+    elif risk:
+        yield "--save fits the best model on all of TRAIN, and prints its certificate"
 
 
 def make_models(
