@@ -377,7 +377,7 @@ four batches and on `QuantileDMatrix` in memory: {len(y):,} rows of {options.que
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        run_part(*sys.argv[2:4], int(sys.argv[4]))
+        run_part(sys.argv[2], sys.argv[3], int(sys.argv[4]))
     else:
         sizes = dict.fromkeys(("rows", "in_files", "others"), 10_000_000)
         parts = {"streams": streams, "external_memory": external_memory}

@@ -112,7 +112,7 @@ def better_answer(table: pd.DataFrame) -> str | None:
     difference, error = differences[place], errors[place]
     # With a single cluster the error is NaN, and nothing can be said.
     pays = not difference <= error or not (difference or error)
-    return None if pays else str(names[np.nanargmax(values)])
+    return None if pays else str(names[int(np.nanargmax(values))])
 
 
 def highest_answer(table: pd.DataFrame) -> str | None:
