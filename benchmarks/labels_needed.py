@@ -4,6 +4,7 @@ cranfield: figures 1 to 3 of Hui and Berberich (SPIRE 2015) with systems of our 
 with near-duplicates, by `skfilterrank.metaevaluation.judging_curve` (labels_needed.md).
 collections: older strategies, which they cite, beside the library's on three collections with
 texts, and the paper's test over collections (labels_needed_collections.md).
+stopping: how often the order is right where MTC stops (labels_needed_stopping.md).
 Needs bm25s, PyStemmer and matplotlib.
 """
 
@@ -17,13 +18,14 @@ import pandas as pd
 from _common import RESULTS, run_parts, write_report
 from _cranfield_systems import DEPTH, add_near_duplicates, read_collection, runs_of, systems
 from _judged_collections import REAL, read_pool
-from scipy.stats import ttest_rel
+from scipy.stats import binomtest, ttest_rel
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
+    MTCSelector,
     PairFeatures,
     PoolingSelector,
     PriorSelector,
@@ -72,6 +74,12 @@ MODELS = ("SVM", "similarities", "language model", "pairs", "pairs and divergenc
 # to itself; share of the collection's model in that of the relevant documents.
 SIMILAR, MIXED = {"penalty": 100.0, "own": False}, 0.2
 N_DRAWS, N_RESAMPLES = 20, 400
+
+# The part `stopping`: rounds after which the rule is asked, and classes of what it says.
+ROUNDS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 100)
+CHANCES = {"0.5": 0.5, "share": None}
+SURE = 0.95
+BINS = ((0.5, 0.7), (0.7, 0.9), (0.9, SURE), (SURE, 1.01))
 
 
 class Collection:
@@ -849,6 +857,115 @@ systems that are related to each other; no claim beyond it.
 """
 
 
+def stopped(pool, n_runs, rng, n_queries=25):
+    """MTC for some runs and queries: what it says of each pair, and where its rule stops.
+
+    The truth is the order of the runs' AP by the labels of all documents that they return.
+    """
+    names = sorted(rng.permutation(sorted(pool.runs))[:n_runs])
+    queries = set(rng.permutation(pool.labels.index.unique("qid"))[:n_queries])
+    runs = {name: pool.runs[name].loc[lambda run: run["qid"].isin(queries)] for name in names}
+    part = pool.of(pool.name, runs, pool.labels)
+    lists = Lists(part)
+    true = lists.ap(lists.truth).mean(axis=0)
+    first, second = np.triu_indices(n_runs, 1)
+    apart = np.abs(true[first] - true[second]) > 1e-12
+    selector, asked = MTCSelector().fit(part.ranks), dict(CHANCES)
+    for number in range(1, ROUNDS[-1] + 1):
+        for query in part.labels.index.unique("qid"):
+            if len(rows := selector.next_rows(query=query)):
+                selector.update(rows, lists.truth[rows].astype(int))
+        if number not in ROUNDS:
+            continue
+        share = np.isfinite(selector.answers_).mean()
+        for way, chance in list(asked.items()):
+            says = selector.order_probability(chance=chance).to_numpy()[first, second][apart]
+            right = (says > 0.5) == (true[first] > true[second])[apart]
+            says = np.maximum(says, 1 - says)
+            stops = bool((says >= SURE).all() or share == 1)
+            yield {"way": way, "says": says, "right": right, "stops": stops, "share": share}
+            if stops:
+                del asked[way]
+        if not asked:
+            break
+
+
+def proportion(is_true):
+    """A share with its 95 % interval (Wilson)."""
+    found = binomtest(int(np.sum(is_true)), len(is_true))
+    low, high = found.proportion_ci(method="wilson")
+    return f"{found.statistic:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def stopping(options):
+    """The stopping rule of MTC: labels, and how often the order is right."""
+    begin = time.process_time()
+    ends, bins = [], []
+    for name in COLLECTIONS:
+        pool = short_pool(name, options.data, options.queries)
+        for n_runs, n_draws in ((2, options.repetitions * 2), (5, options.repetitions)):
+            rng = np.random.default_rng(0)
+            steps = [step for _ in range(n_draws) for step in stopped(pool, n_runs, rng)]
+            for way in CHANCES:
+                own = [step for step in steps if step["way"] == way]
+                last = [step for step in own if step["stops"]]
+                right = np.concatenate([step["right"] for step in last])
+                every = [step["right"].all() for step in last]
+                shares = np.array([step["share"] for step in last])
+                error = shares.std(ddof=1) / np.sqrt(len(shares))
+                ends.append(
+                    [
+                        f"{name}, {n_runs} runs, {way}",
+                        f"{len(last)}",
+                        f"{shares.mean():.2f} ± {error:.2f}",
+                        proportion(right),
+                        proportion(every),
+                    ]
+                )
+                says, right = (
+                    np.concatenate([step[key] for step in own]) for key in ("says", "right")
+                )
+                row = [ends[-1][0]]
+                for low, high in BINS:
+                    chosen = (says >= low) & (says < high)
+                    n_pairs = np.count_nonzero(chosen)
+                    row.append(f"{right[chosen].mean():.2f} ({n_pairs})" if n_pairs else "")
+                bins.append(row)
+            print(name, n_runs, f"{time.process_time() - begin:.0f} s", flush=True)
+    heads = [f"{low:.2f} to {min(high, 1):.2f}" for low, high in BINS]
+    text = f"""
+{FINDINGS_OF_STOPPING.strip()}
+
+Draws of 2 or 5 runs and 25 queries of the collections of `labels_needed_collections.md`. In each
+round MTC judges one document of each query. The truth is the order of AP by the labels of all
+documents that these runs return. "0.5" is the paper's chance of an unjudged document to be
+relevant; "share" is the default, the share of relevant documents among the answers.
+
+## Where the rule stops
+
+It stops where each pair has a probability of {SURE} or more on one side, or all is judged. Share of
+the documents that are judged then, with its standard error; pairs in the right order; draws with
+all pairs in the right order. Brackets are 95 % intervals (Wilson); pairs of one draw depend on each
+other.
+
+{lines_of(["collection, runs, chance", "draws", "judged", "pairs right", "all right"], ends)}
+
+## Is the probability right?
+
+Share of pairs in the right order (number of pairs, over all rounds until the rule stops), by what
+the probability says of the likelier side.
+
+{lines_of(["collection, runs, chance", *heads], bins)}
+
+Took {time.process_time() - begin:.0f} seconds of processor time.
+"""
+    write_report("labels_needed_stopping", "Does the stopping rule of MTC hold?", text)
+
+
+FINDINGS_OF_STOPPING = """
+"""
+
+
 FINDINGS_OF_COLLECTIONS = """
 """
 
@@ -856,7 +973,7 @@ FINDINGS_OF_COLLECTIONS = """
 if __name__ == "__main__":
     run_parts(
         __doc__,
-        {"cranfield": cranfield, "collections": collections},
+        {"cranfield": cranfield, "collections": collections, "stopping": stopping},
         repetitions=30,
         predict_repetitions=5,
         queries=75,

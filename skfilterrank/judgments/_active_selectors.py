@@ -549,27 +549,29 @@ class MTCSelector(ActiveSelector):
     >>> selector.gains_.round(3)
     array([0.   , 0.333, 1.   , 1.333])
 
-    If d4 is relevant, b is better with a probability of 0.89:
+    If d4 is relevant, b is better with a probability of 0.81:
 
     >>> selector.update(3, 1).order_probability().round(2)
     other     a     b
     run
-    a      0.50  0.11
-    b      0.89  0.50
+    a      0.50  0.19
+    b      0.81  0.50
     """
 
     def _query_state(self, ranks):
         """Return the initial sums of coefficients of each document."""
         return _Effects(ranks)
 
-    def order_probability(self, *, chance: float = 0.5) -> pd.DataFrame:
+    def order_probability(self, *, chance: float | None = None) -> pd.DataFrame:
         """Compute how likely each run has a higher mean average precision than each other run.
 
         Parameters
         ----------
-        chance : float, default=0.5
+        chance : float or None, default=None
             Probability that a document without an answer is relevant, between 0 and 1, both
-            excluded; documents are independent.
+            excluded; documents are independent. None takes the share of relevant documents among
+            all answers, with one answer of each kind added. The paper's 0.5 is too sure of the
+            order where relevant documents are rare.
 
         Returns
         -------
@@ -585,6 +587,9 @@ class MTCSelector(ActiveSelector):
         the documents of a query and of the runs.
         """
         check_is_fitted(self, "_index")
+        if chance is None:
+            known = self.answers_[~np.isnan(self.answers_)]
+            chance = (np.count_nonzero(known > 0) + 1) / (len(known) + 2)
         chance = check_share(chance, "chance")
         n_runs = self._ranks.shape[1]
         means, covariance = np.zeros(n_runs), np.zeros((n_runs, n_runs))

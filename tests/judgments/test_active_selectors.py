@@ -342,12 +342,16 @@ def test_order_probability_by_hand():
     assert selector.order_probability().to_numpy() == pytest.approx(0.5)
     # With x = 1 if b is relevant: 1 + x / 2 + x / 2 less 1 / 2 + x + x / 2, that is (1 - x) / 2:
     # mean 1 / 4, deviation 1 / 4, whatever the number of relevant documents.
-    found = selector.update(0, 1).order_probability()
+    found = selector.update(0, 1).order_probability(chance=0.5)
     assert found.loc["run0", "run1"] == pytest.approx(norm.cdf(1))
     assert found.loc["run1", "run0"] == pytest.approx(norm.cdf(-1))
     # The mean is (1 - 0.2) / 2, the deviation 0.4 / 2.
     found = selector.order_probability(chance=0.2)
     assert found.loc["run0", "run1"] == pytest.approx(norm.cdf(0.4 / 0.2))
+    # One answer, relevant, and one of each kind: a chance of 2 / 3.
+    spread = np.sqrt(2) / 3
+    found = selector.order_probability()
+    assert found.loc["run0", "run1"] == pytest.approx(norm.cdf((1 / 3) / spread))
     # All is known.
     assert selector.update(1, 0).order_probability().loc["run0", "run1"] == 1
     nothing = MTCSelector().fit(table_of(["ab", "ba"])).update([0, 1], [0, 0])
