@@ -1,6 +1,7 @@
 import gc
 import importlib
 import os
+import sys
 
 # Tests run side by side: one thread each, or they wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,6 +43,17 @@ def pytest_collection(session):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session):
     gc.enable()
+    gc.freeze()
+    # Its last lines import hypothesis, which takes as long as a file of small tests.
+    plugins = session.config.pluginmanager
+    if "hypothesis" not in sys.modules and plugins.has_plugin("hypothesispytest"):
+        plugins.unregister(name="hypothesispytest")
+
+
+# pytest looks for garbage five times at the end: what is none is looked at once.
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    gc.collect()
     gc.freeze()
 
 

@@ -16,11 +16,11 @@ from skfilterrank.ranking import RankAndFilter
 
 pytestmark = pytest.mark.slow
 
-X, Y, GROUPS, _ = make_rank_and_filter(n_queries=150, random_state=0)
-TRAIN = GROUPS < 100
+X, Y, GROUPS, _ = make_rank_and_filter(n_queries=90, random_state=0)
+TRAIN = GROUPS < 60
 MODELS = {
-    "bce": RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=3),
-    "mse": RankAndFilter(Ridge(), measure="ndcg_f@3", cv=3),
+    "bce": RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=2),
+    "mse": RankAndFilter(Ridge(), measure="ndcg_f@3", cv=2),
 }
 FIXED = {"0.4": RankAndFilter(LogisticRegression(), threshold=0.4, measure="ndcg_f@3")} | {
     "0.9": RankAndFilter(LogisticRegression(), threshold=0.9, measure="ndcg_f@3")
@@ -33,7 +33,7 @@ def rows(chosen=slice(None), X=X):
 
 
 def splits_of(data):
-    return list(GroupKFold(4).split(data.y, groups=data.groups))
+    return list(GroupKFold(3).split(data.y, groups=data.groups))
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +91,10 @@ def test_baselines_are_compared_with_their_model_and_models_with_the_best(on_tes
     for name in on_test.scores:
         other = on_test.models_of.get(name, best)
         ranking = f"everything ({on_test.models_of.get(name, name)})"
+        few = {each: on_test.scores.get(each) for each in (name, other, ranking)}
         alone = rank_filter_report(
             Y[~TRAIN],
-            on_test.scores,
+            {each: scores for each, scores in few.items() if scores is not None},
             baseline={} if name == best else {name: other},
             rankings={name: ranking} if ranking in on_test.scores else {},
             **held_out,
@@ -119,10 +120,10 @@ def test_the_best_of_fixed_thresholds_is_chosen_on_training_rows_alone():
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.SkfilterrankWarning")
 def test_a_warning_of_scores_names_the_model_and_its_option(run, tmp_path):
     rng = np.random.default_rng(0)
-    queries = np.repeat(np.arange(120), 8)
+    queries = np.repeat(np.arange(60), 8)
     label = rng.choice([-1, 1, 2], len(queries))
     # The score of a document depends on its query far more than on its label.
-    x = label + rng.normal(scale=5, size=120)[queries] + rng.normal(scale=0.5, size=len(queries))
+    x = label + rng.normal(scale=5, size=60)[queries] + rng.normal(scale=0.5, size=len(queries))
     path, saved = tmp_path / "a.csv", tmp_path / "m.joblib"
     pd.DataFrame({"qid": queries, "x": x, "label": label}).to_csv(path, index=False)
     how = ["--learner", "linear", "--threshold", "expected", "--cv", "2", "--save", saved]
@@ -136,7 +137,7 @@ def test_a_warning_of_scores_names_the_model_and_its_option(run, tmp_path):
 
 
 def test_folds_do_not_warn_of_filters_that_do_not_pay():
-    noise = rows(X=np.random.default_rng(0).normal(size=X.shape))
+    noise = rows(X=np.random.default_rng(3).normal(size=X.shape))
     for refit in (False, True):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

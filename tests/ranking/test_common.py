@@ -67,14 +67,14 @@ ESTIMATORS = {
     ),
     "OrdinalRanker(weights='gain')": OrdinalRanker(weights="gain"),
     "LambdaRankRanker(gamma=1.0)": LambdaRankRanker(
-        gamma=1.0, n_estimators=5, min_child_samples=1, n_jobs=1
+        gamma=1.0, n_estimators=2, min_child_samples=1, n_jobs=1
     ),
     "CalibratedRanker(Ridge())": CalibratedRanker(Ridge(), cv=0.5),
     "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(
         Ridge(), method="sigmoid", cv=2
     ),
-    "AdaRankRanker()": AdaRankRanker(n_estimators=5),
-    "RankBoostRanker()": RankBoostRanker(n_estimators=5),
+    "AdaRankRanker()": AdaRankRanker(n_estimators=2),
+    "RankBoostRanker()": RankBoostRanker(n_estimators=2),
     "CoordinateAscentRanker()": CoordinateAscentRanker(),
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge(), threshold=0.0)),

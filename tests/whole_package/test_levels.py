@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -115,6 +117,35 @@ def test_the_cpu_time_of_each_test_is_written(run, pytester):
     assert 0.25 < times["test_long"]["setup"] < 5
     assert 0.05 < times["test_long"]["call"] < 0.25
     assert sum(times["test_short"].values()) < 0.05
+
+
+# Packages of which each takes as long to import as a file of small tests to run.
+HEAVY = ["catboost", "dask", "hypothesis", "lightgbm", "matplotlib", "polars", "xgboost"]
+HEAVY += ["scipy", "sklearn"]
+# What imports some of these.
+OTHERS = ["profiles", "measure_checks", "comparison", "judgments", "metaevaluation", "ranking"]
+OTHERS += ["thresholds"]
+COLLECT = f"""
+import sys, pytest
+assert pytest.main(["-q", "--collect-only", "-p", "no:cacheprovider", *sys.argv[1:]]) == 0
+print("imported:", *[name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+@pytest.mark.slow
+def test_files_import_no_heavy_package_that_they_do_not_name():
+    names = re.compile("|".join(OTHERS + HEAVY))
+    files = sorted((ROOT / "tests" / "metrics").glob("test_*.py"))
+    files = [path for path in files if not names.search(path.read_text(encoding="utf-8"))]
+    assert len(files) >= 8
+    done = subprocess.run(
+        [sys.executable, "-c", COLLECT, *files],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.splitlines()[-1] == "imported:"
 
 
 def test_files_that_the_makefile_names_are_there():

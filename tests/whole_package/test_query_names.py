@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
-from all_estimators import CASES, DATA, LIGHTGBM, Case, Data, asked
+from all_estimators import CASES, DATA, LIGHTGBM, LOGISTIC, Case, Data, asked
 from all_thresholds import THRESHOLDS
 from public_calls import call, public_functions, valid_arguments
 from skfilterrank.datasets import make_rank_and_filter
@@ -43,9 +43,7 @@ TOGETHER = {
     "RankAndFilter(mse)": RankAndFilter(MSE, cv=3),
     "RankAndFilter(CalibratedRanker)": RankAndFilter(CalibratedRanker(MSE, cv=2), 0.5),
     "RankAndFilter(Pipeline)": RankAndFilter(make_pipeline(QueryScaler(), LAMBDARANK), cv=2),
-    "RankAndFilter of two models": RankAndFilter(
-        MSE, filter_estimator=QueryRanker(LogisticRegression()), cv=2
-    ),
+    "RankAndFilter of two models": RankAndFilter(MSE, filter_estimator=QueryRanker(LOGISTIC), cv=2),
     "RankAndFilter(GridSearchCV)": RankAndFilter(GridSearchCV(MSE, {"gains": [None]}, cv=2), cv=2),
     "QueryRanker(RankAndFilter)": QueryRanker(RankAndFilter(Ridge(), cv=2)),
     "QueryRanker that stops early": QueryRanker(QueryRanker(LIGHTGBM), validation_fraction=0.2),
@@ -224,7 +222,7 @@ def of_calibrated_threshold(y, scores, hide, groups):
 
 
 def of_two_models(y, scores, hide, groups):
-    model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
+    model = RankAndFilter(Ridge(), filter_estimator=LOGISTIC, measure="ndcg_f@3", cv=2)
     X = np.column_stack((scores, hide))
     model.fit(X, y, groups=groups)
     return [model.filter_.level_, model.filter_.held_out_.loc["threshold", "value"]]
