@@ -46,8 +46,8 @@ class Entry(NamedTuple):
 DRAWN = "anchors cost few_labels later_runs machines selectors training ways"
 TWO_SCORES = "appeal deals gains speed validity"
 ENTRIES = [
-    Entry("main_job", "thread", "", "", "semeval_main_job.md", 6),
-    Entry("main_job", "first_three", "", None, "semeval_first_three.md", 20),
+    Entry("main_job", "thread", "", "--learner linear", "semeval_main_job.md", 6),
+    Entry("main_job", "first_three", "", "--learner linear", "semeval_first_three.md", 20),
     Entry("main_job", "mq2007", "", "--folds 1", "mq2007_main_job.md", 10),
     Entry("filter_pays", "", "", "--seeds 1 --queries 30", "filter_pays.md", 22),
     Entry("semantic_features", "", "", None, "semantic_features.md", 10),
@@ -65,7 +65,7 @@ ENTRIES = [
         "two_scores",
         "",
         "--draws 14",
-        "--draws 1 --lists 100 --validity-draws 5",
+        "--draws 1 --lists 160 --validity-draws 5",
         _files("two_scores.md", "two_scores_{}.csv", TWO_SCORES),
         30,
     ),
@@ -102,12 +102,12 @@ ENTRIES = [
         5,
     ),
     Entry("web_track", "unbounded", "", "", "web_track_unbounded.md", 1),
-    Entry("recall", "scales", "", None, "lexirecall_scales.md", 1),
+    Entry("recall", "scales", "", "", "lexirecall_scales.md", 1),
     Entry(
         "recall",
         "analyses",
         "",
-        None,
+        "--samples 1",
         "recall_analyses.md recall_analyses.png recall_degradation.png",
         4,
     ),

@@ -400,7 +400,7 @@ def collection(n_relevant, machine, random_state):
 def held(people, machine, runs, share, seed):
     """Figures of one sample, a row for each measure."""
     true = evaluate_runs(people, runs, FEW_MEASURES).means
-    sample = draw_sample(machine, runs, FEW_MEASURES, n_total=share, random_state=seed)
+    sample = draw_sample(machine, runs, FEW_MEASURES, share=share, random_state=seed)
     sample = sample.drop(columns="label").merge(people, on=["qid", "docno"])
     found = estimate(sample, runs, FEW_MEASURES, machine_qrels=machine)
     rows = []

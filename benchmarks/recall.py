@@ -171,7 +171,6 @@ MEASURES = {
 DEPTHS = (1000, 100, 10)
 DEGRADED = (1000, 100)
 SAMPLING = ("uniform", "frequency")
-N_SAMPLES = 10
 # Sums of the same gains in another order are ties.
 ROUNDING = 1e-12
 
@@ -217,14 +216,14 @@ def with_all_labels(runs, index):
     return pd.DataFrame(rows).T
 
 
-def with_fewer_labels(runs, index, sampling, n_jobs):
+def with_fewer_labels(runs, index, sampling, n_samples, n_jobs):
     """Figures 12 and 13: a row for each measure and share of labels removed."""
     found = label_degradation(
         index,
         runs,
         list(MEASURES.values()),
         sampling=sampling,
-        n_samples=N_SAMPLES,
+        n_samples=n_samples,
         missing="empty",
         tolerance=ROUNDING,
         n_jobs=n_jobs,
@@ -257,7 +256,7 @@ def report_analyses(options):
             full[data, depth] = with_all_labels(cuts, index)
             for sampling in SAMPLING if depth in DEGRADED else ():
                 less[data, depth, sampling] = with_fewer_labels(
-                    cuts, index, sampling, options.n_jobs
+                    cuts, index, sampling, options.samples, options.n_jobs
                 )
             print(data, depth, f"{time.perf_counter() - begin:.0f} s", flush=True)
     figures(full, less)
@@ -398,4 +397,4 @@ takes the last positions.
 
 if __name__ == "__main__":
     parts = {"scales": report_scales, "analyses": report_analyses, "theory": report_theory}
-    run_parts(__doc__, parts, n_jobs=1, queries=10_000)
+    run_parts(__doc__, parts, n_jobs=1, samples=10, queries=10_000)
