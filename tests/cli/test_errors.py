@@ -221,6 +221,10 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     [
         ("evaluate q.txt r.txt -m ap --confidence-level 0.9", "--confidence-level is for drawn"),
         ("evaluate q.txt r.txt -m ap --n-items 9", "--n-items has no effect on ap"),
+        (
+            "evaluate q.txt r.txt -m rbp(persistence=0.5) --n-items 9",
+            "--n-items has no effect on rbp(persistence=0.5)",
+        ),
         ("compare q.txt r.txt o.txt -m ap --n-items 9", "--n-items has no effect on ap"),
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
         ("rank-filter t.csv --gains Bad=-1,Good=1 --among answered", "--among is about the rates"),
