@@ -145,8 +145,11 @@ def _check(given):
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
     if given.docs is None:
         refuse(["text"], "names columns of --docs. Give both or none.")
-    if given.strategy != "sample" and given.gains == "exp2":
-        raise InputError(t.EXP2_OF_MEASURES)
+    if given.strategy != "sample":
+        if given.page is None and given.judged is None:
+            refuse(["gains"], "is for labels of --page, --judged and samples. Leave it out.")
+        if given.gains == "exp2":
+            raise InputError(t.EXP2_OF_MEASURES)
     if given.strategy == "pooling":
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
     if len(given.budget) > 1:

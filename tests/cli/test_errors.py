@@ -232,7 +232,8 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("select r.txt --out j.csv --unit query", "--unit is for samples"),
         ("select r.txt --out j.csv --random-state 3", "--random-state has no effect on"),
         ("select r.txt --out j.csv --text body", "--text names columns of --docs. Give both"),
-        ("select r.txt --out j.csv --gains exp2", "--gains exp2 is for measures. Name the gain"),
+        ("select r.txt --out j.csv --gains a=1,b=0", "--gains is for labels of --page, --judged"),
+        ("select r.txt --page j.html --gains exp2", "--gains exp2 is for measures. Name the gain"),
         ("complete q.txt r.txt --text body", "--text names columns of --docs. Give both"),
         (
             "rank-filter t.csv --models adarank --learner trees",
