@@ -9,8 +9,8 @@ import time
 import numpy as np
 from _common import FORUM_COLUMNS, arguments, write_report
 from lightgbm import LGBMRanker, LGBMRegressor
+from main_job import read
 from scipy.special import expit
-from semeval_main_job import read
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.pipeline import make_pipeline
 

@@ -22,7 +22,7 @@ from _common import FORUM_COLUMNS, run_parts, write_report
 from _held_out_scores import Semeval, markdown
 from lightgbm import LGBMClassifier, LGBMRanker
 from sklearn.base import clone
-from truncation_robust04 import read_list
+from truncation import read_list
 
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank.exceptions import SkfilterrankWarning

@@ -22,6 +22,29 @@ from skfilterrank.io import QrelsIndex, align
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
+# Packages from which scripts import, whether they are installed or not.
+PACKAGES = [
+    "catboost",
+    "cosmic_ray",
+    "hypothesis",
+    "ir_measures",
+    "joblib",
+    "lenskit",
+    "lightgbm",
+    "mapie",
+    "matplotlib",
+    "our_values",
+    "pyarrow",
+    "ranx",
+    "scipy",
+    "skfilterrank",
+    "sklearn",
+    "statsmodels",
+    "threadpoolctl",
+    "torchmetrics",
+    "xgboost",
+]
+
 pytestmark = pytest.mark.skipif(
     not BENCHMARKS.is_dir(), reason="the benchmarks are no part of what is released"
 )
@@ -360,6 +383,42 @@ def test_scripts_import_names_that_exist(folder):
             places = [f"{node.module}.{name}" for name in missing]
             wrong += [f"{path.name}: {each}" for each in places if not find_spec(each)]
     assert wrong == []
+
+
+def test_scripts_import_from_each_other_what_is_there():
+    """A script that joined another leaves its name in what imported it."""
+    folders = [BENCHMARKS, BENCHMARKS / "maintainers", BENCHMARKS / "_conformance"]
+    trees = {
+        path.stem: ast.parse(path.read_text(encoding="utf-8"))
+        for folder in folders
+        for path in folder.glob("*.py")
+    }
+    outside = {*sys.stdlib_module_names, *PACKAGES}
+    wrong = []
+    for script, tree in trees.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+                continue
+            name = node.module.partition(".")[0]
+            if name in trees:
+                known = names_at_top(trees[name])
+                wrong += [f"{script}: {each.name}" for each in node.names if each.name not in known]
+            elif name not in outside and not (BENCHMARKS / name).is_dir():
+                wrong.append(f"{script}: {name}")
+    assert wrong == []
+
+
+def names_at_top(tree):
+    """Names that a module binds: by `def`, `class`, `import` and assignment."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
 
 
 def unknown_arguments(tree):
