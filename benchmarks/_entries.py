@@ -121,6 +121,14 @@ ENTRIES = [
         6,
     ),
     Entry(
+        "labels_needed",
+        "collections",
+        "--predict-repetitions 2",
+        "--predict-repetitions 1 --queries 8",
+        "labels_needed_collections.md",
+        12,
+    ),
+    Entry(
         "drawn_labels",
         "",
         "",
