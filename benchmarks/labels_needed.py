@@ -5,6 +5,8 @@ with near-duplicates, by `skfilterrank.metaevaluation.judging_curve` (labels_nee
 collections: older strategies, which they cite, beside the library's on three collections with
 texts, and the paper's test over collections (labels_needed_collections.md).
 stopping: how often the order is right where MTC stops (labels_needed_stopping.md).
+finding: documents judged until relevance feedback may stop at a recall of 0.8, and how often that
+is right, over 500 samples of each query (labels_needed_finding.md).
 Needs bm25s, PyStemmer and matplotlib.
 """
 
@@ -18,6 +20,7 @@ import pandas as pd
 from _common import RESULTS, run_parts, write_report
 from _cranfield_systems import DEPTH, add_near_duplicates, read_collection, runs_of, systems
 from _judged_collections import REAL, read_pool
+from _stopping_rules import finding
 from scipy.stats import binomtest, ttest_rel
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -1001,7 +1004,12 @@ Three collections with texts, two of them with made runs; no claim beyond them.
 if __name__ == "__main__":
     run_parts(
         __doc__,
-        {"cranfield": cranfield, "collections": collections, "stopping": stopping},
+        {
+            "cranfield": cranfield,
+            "collections": collections,
+            "stopping": stopping,
+            "finding": finding,
+        },
         repetitions=30,
         predict_repetitions=5,
         queries=75,

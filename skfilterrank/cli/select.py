@@ -14,12 +14,14 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import listed, progress, refuse, tell
 from skfilterrank.exceptions import DataWarning, InputError
 
-STRATEGIES = ("pooling", "maxrep", "random", "statap", "sample")
+STRATEGIES = ("pooling", "maxrep", "random", "statap", "sample", "feedback")
 _KEY = ["qid", "docno"]
 _ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
 # Characters that files of text should not hold, and the most that a cell of a spreadsheet holds.
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONGEST_TEXT = 30_000
+# Queries that may not stop yet and are told one by one.
+_MOST_TOLD = 5
 # Keys of labels on the page; u takes a label back.
 _KEYS = "1234567890abcdefghijklmnopqrstvwxyz"
 
@@ -42,6 +44,7 @@ def select(
     measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,
     unit: t.Unit = "document",
+    target_recall: Annotated[float, t.Arg(convert=t.share, metavar="P")] = 0.8,
     columns: t.Columns = None,
     gains: Annotated[
         Any, t.Arg(convert=t.gains, metavar="LABEL=GAIN,...", shown="labels 0,1,2")
@@ -58,6 +61,11 @@ def select(
     random    at random
     statap    at random, high in many runs more often, for stat_ap
     sample    --n-total documents of all queries at random, for estimate() in Python
+    feedback  everything relevant, by texts: each query's next round, until it may stop
+
+    With feedback, a random sample of each query says when it may stop. Its size is --n-per-query,
+    or follows from what is found. The table holds the labels so far: fill in the others, and give
+    it as --judged to the next call.
 
     Parameters
     ----------
@@ -77,6 +85,8 @@ def select(
         places of each run that make the pool
     measure
         measures that a sample is for, such as ap
+    target_recall
+        share of the relevant documents of the pool that feedback is to find
     gains
         labels that the page offers, and the gain of each, below 0 forbidden
 
@@ -97,6 +107,8 @@ def select(
     judged = f", {len(table) - n_open:,} of them judged" if n_open < len(table) else ""
     of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query')}"
     tell(f"{of_queries} in {' and '.join(filter(None, (out, page)))}{judged}")
+    if strategy == "feedback":
+        _tell_progress(given)
 
 
 def judging_table(given):
@@ -141,8 +153,10 @@ def _check(given):
     given.budget = {name: size for name, size in sizes.items() if size is not None}
     if given.out is not None and not given.out.lower().endswith(_ENDINGS):
         raise InputError(f"--out {given.out} must end in .csv or .jsonl, perhaps with .gz.")
-    if given.strategy == "maxrep" and given.docs is None:
-        raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
+    if given.strategy in ("maxrep", "feedback") and given.docs is None:
+        raise InputError(
+            f"--strategy {given.strategy} compares texts. Add --docs, or choose random."
+        )
     if given.docs is None:
         refuse(["text"], "names columns of --docs. Give both or none.")
     if given.strategy != "sample":
@@ -154,6 +168,10 @@ def _check(given):
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
     if len(given.budget) > 1:
         raise InputError("--n-per-query and --n-total are sizes. Give one of them.")
+    if given.strategy != "feedback":
+        refuse(["target_recall"], "is for finding everything. Add --strategy feedback.")
+    elif given.n_total is not None:
+        raise InputError("--strategy feedback has a sample of each query. Give --n-per-query.")
     if given.strategy != "sample":
         refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
     elif given.n_total is None:
@@ -192,7 +210,12 @@ def _selected(ranks, documents, known, given):
     selector, pool, budget = _fitted(ranks, documents, known, given), ranks.index, given.budget
     codes = pd.factorize(pool.get_level_values("qid"))[0]
     probability = np.full(len(pool), np.nan)
-    if given.strategy in ("random", "statap") and budget:
+    if given.strategy == "feedback":
+        given.progress = selector.progress_
+        rows = np.union1d(selector.select(), np.flatnonzero(pool.isin(known.index)))
+        if n_outside := int((~known.index.isin(pool)).sum()):
+            tell(f"left out: {counted(n_outside, 'label')} of --judged outside of the pool")
+    elif given.strategy in ("random", "statap") and budget:
         rows = selector.select(**budget)
         if given.strategy == "statap":
             probability = selector.inclusion_probability(**budget)
@@ -211,8 +234,10 @@ def _selected(ranks, documents, known, given):
     table["label"] = _labels_of(known, pool[rows])
     table["inclusion_probability"] = probability[rows]
     # Queries take turns, so that a part from the top has documents of all of them.
-    turn = table.groupby(codes[rows]).cumcount()
-    return table.iloc[turn.argsort(kind="stable")].reset_index(drop=True)
+    # What is judged in earlier rounds comes last.
+    is_past = table["label"].notna() & (given.strategy == "feedback")
+    turn = table.groupby([codes[rows], is_past]).cumcount()
+    return table.iloc[np.lexsort((turn, is_past))].reset_index(drop=True)
 
 
 def _fitted(ranks, documents, known, given):
@@ -232,12 +257,37 @@ def _fitted(ranks, documents, known, given):
     if given.strategy == "statap":
         return judgments.StatAPSelector(random_state=seed).fit(X, groups=groups, prior=prior)
     texts = _inputs.joined(documents).reindex(pool.get_level_values("docno")).fillna("")
-    selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
     with warnings.catch_warnings():
         # Documents without a text are told where the table gets its texts.
         warnings.filterwarnings("ignore", ".* have no (text|term)", DataWarning)
+        if given.strategy == "feedback":
+            options = {"sample": given.n_per_query} if given.n_per_query else {}
+            selector = judgments.FeedbackSelector(
+                given.target_recall, random_state=seed, verbose=progress(), **options
+            )
+            return selector.fit(list(texts), _labels_of(known, pool), groups=groups, prior=prior)
+        selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
         is_known = pool.isin(known.index)
         return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
+
+
+def _tell_progress(given):
+    """Tell which queries may stop."""
+    progress = given.progress
+    may_stop = progress["may_stop"]
+    done = listed(progress.index[may_stop])
+    tell(
+        f"recall of {given.target_recall:g} or more in the pool, with confidence 0.95: "
+        f"{may_stop.sum()} of {len(progress)} queries may stop{': ' * bool(done)}{done}"
+    )
+    for name, query in progress[~may_stop].head(_MOST_TOLD).iterrows():
+        n_judged = f"{query['n_judged']:,} of {query['n_documents']:,} judged"
+        state = f"p = {query['chance']:.2g}, may stop from {query['n_needed']} relevant on"
+        if not query["n_sample"]:
+            state = "no random sample yet"
+        elif query["n_waiting"]:
+            state = f"{query['n_waiting']} of its random sample not judged"
+        tell(f"query {name}: {n_judged}, {query['n_relevant']} relevant; {state}")
 
 
 def _labels_of(known, pairs):

@@ -8,6 +8,7 @@ from skfilterrank.judgments._assessor_agreement import assessor_agreement
 from skfilterrank.judgments._complete_qrels import complete_qrels
 from skfilterrank.judgments._document_vectors import columns_by_id as columns_by_id
 from skfilterrank.judgments._estimate import estimate
+from skfilterrank.judgments._feedback_selector import FeedbackSelector
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._pair_features import PairFeatures
@@ -24,6 +25,7 @@ from skfilterrank.judgments._ranked_selectors import statap_prior as statap_prio
 from skfilterrank.judgments._sample import draw_sample
 
 __all__ = [
+    "FeedbackSelector",
     "LabelPredictor",
     "MTCSelector",
     "MaxRepSelector",

@@ -220,12 +220,7 @@ class MaxRepSelector(QuerySelector):
         """
         if not (isinstance(self.threshold, str) and self.threshold == "auto"):
             check_threshold(self.threshold)
-        if isinstance(X, pd.DataFrame) and X.columns.name == "run":
-            raise InputError(
-                "X must hold texts or vectors of documents, but is a rank table, which has no "
-                "content of documents: pass the texts of the documents in its index, with "
-                "prior=StatAPSelector().fit(table).prior_."
-            )
+        refuse_rank_table(X)
         self._judged = _check_judged(judged, X)
         super().fit(X, y, groups=groups, prior=prior)
         self._warn_if_alone(prior)
@@ -338,6 +333,16 @@ def _rank_copies(vectors, numbers, prior, threshold, judged):
     head = firsts[order[adds]]
     tail = np.setdiff1d(np.arange(len(copies)), head)
     return np.concatenate((head, tail)), np.concatenate((gains[adds], np.zeros(len(tail))))
+
+
+def refuse_rank_table(X) -> None:
+    """Raise for a rank table, where documents are needed."""
+    if isinstance(X, pd.DataFrame) and X.columns.name == "run":
+        raise InputError(
+            "X must hold texts or vectors of documents, but is a rank table, which has no "
+            "content of documents: pass the texts of the documents in its index, with "
+            "prior=StatAPSelector().fit(table).prior_."
+        )
 
 
 def _check_judged(judged, X):

@@ -208,9 +208,9 @@ class QuerySelector(BaseEstimator):
         rows : ndarray of shape (n_selected,), dtype int64
             Numbers of the selected rows, ascending: the first documents of each query's ranking.
             Without a budget, all rows are selected. Exceptions: without a budget,
-            :class:`PoolingSelector` selects down to its `depth`; :class:`MaxRepSelector` never
-            selects judged rows; and :class:`StatAPSelector` draws a sample, which is always the
-            same for a budget.
+            :class:`PoolingSelector` selects down to its `depth`, and :class:`FeedbackSelector` the
+            next round; :class:`MaxRepSelector` and :class:`FeedbackSelector` never select judged
+            rows; and :class:`StatAPSelector` draws a sample, which is always the same for a budget.
 
         Raises
         ------
@@ -393,10 +393,10 @@ def check_same_rows(X, values, name: str = "prior") -> None:
     try:
         check_same_index(X, values)
     except ValueError:
-        nothing = "0" if name == "prior" else "False"
+        filled = {"prior": ".fillna(0)", "judged": ".fillna(False)"}.get(name, "")
         raise InputError(
             f"X and {name} have different indexes: rows are compared by position, so align them "
-            f"first, e.g. {name} = {name}.reindex(X.index).fillna({nothing})."
+            f"first, e.g. {name} = {name}.reindex(X.index){filled}."
         ) from None
 
 

@@ -130,8 +130,8 @@ def judging_curve(
     selections : str, list of str, or dict of str to str, selector or callable, \
 default=("pooling", "random")
         Strategies that select the documents to judge. "pooling", "prior", "maxrep", "mtf", "mtc",
-        "statap" and "random" are strategies of :mod:`skfilterrank.judgments`; "oracle" is
-        ``RandomSelector(oracle=True)``, which knows the labels. The values of a dict may also be
+        "feedback", "statap" and "random" are strategies of :mod:`skfilterrank.judgments`; "oracle"
+        is ``RandomSelector(oracle=True)``, which knows the labels. The values of a dict may also be
         selectors or functions. A function takes a DataFrame with a row for each judged document:
         index levels "qid" and "docno", the columns of `documents`, and a column "prior". It returns
         a number for each row; documents with higher numbers are judged first.
@@ -148,9 +148,9 @@ default=("none", "condensed")
         Shares, in (0, 1], of the judged documents of each query that keep their label. The number
         is rounded half up, but is at least 1.
     documents : dict or Series {docno: text}, DataFrame or None, default=None
-        Documents for "maxrep" and "completed", as :func:`complete_qrels` takes them: texts by
-        document id, or a table with a column "docno" and texts in a column "text", or numbers in
-        all other columns.
+        Documents for "maxrep", "feedback" and "completed", as :func:`complete_qrels` takes them:
+        texts by document id, or a table with a column "docno" and texts in a column "text", or
+        numbers in all other columns.
     depth : int or None, default=100
         Selections use only the first `depth` ranks of each run; None uses all.
     n_samples : int, default=10
@@ -216,9 +216,9 @@ dtype float64
     documents without a label stay unjudged. Strategies that use ranks select judged documents that
     no run returns among its first `depth` last.
 
-    Interactive strategies ("mtf", "mtc") get the labels that they ask for from `qrels`. The measure
-    "stat_ap" needs inclusion probabilities. "statap" has them, and "random" too, with the same
-    probability for all documents of a query; other selections do not.
+    Interactive strategies ("mtf", "mtc", "feedback") get the labels that they ask for from `qrels`.
+    The measure "stat_ap" needs inclusion probabilities. "statap" has them, and "random" too, with
+    the same probability for all documents of a query; other selections do not.
 
     Intervals show the variation over random selections, not over queries. Selections that are not
     random have no intervals.

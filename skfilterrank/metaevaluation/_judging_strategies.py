@@ -19,6 +19,7 @@ from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measure
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.judgments import (
+    FeedbackSelector,
     LabelPredictor,
     MaxRepSelector,
     MoveToFrontSelector,
@@ -31,6 +32,7 @@ from skfilterrank.judgments import (
 from skfilterrank.metaevaluation._judged_pool import TEXT, JudgedPool
 
 _STRATEGIES: dict[str, Any] = {
+    "feedback": FeedbackSelector,
     "maxrep": MaxRepSelector,
     "mtc": MTCSelector,
     "mtf": MoveToFrontSelector,
@@ -41,6 +43,7 @@ _STRATEGIES: dict[str, Any] = {
     "statap": StatAPSelector,
 }
 _KINDS = tuple(_STRATEGIES.values())
+_OF_DOCUMENTS = (FeedbackSelector, MaxRepSelector)
 
 
 def named(given, name, choices, kinds) -> dict:
@@ -119,11 +122,13 @@ class Judging:
         selector = clone(selection)
         if is_random(selector):
             selector.set_params(random_state=seed)
-        X = _features(table) if isinstance(selector, MaxRepSelector) else ranks
+        X = _features(table) if isinstance(selector, _OF_DOCUMENTS) else ranks
         self.selector = selector.fit(X, labels, groups=self.groups, prior=prior)
         if isinstance(selector, MoveToFrontSelector | MTCSelector):
-            # ranking_ computes the order at each access, so the order is stored here.
-            self.selector = self._by(-selector.simulate(labels).ranking_.astype(float))
+            selector.simulate(labels)
+        if isinstance(selector, MoveToFrontSelector | MTCSelector | FeedbackSelector):
+            # The order by all answers; some selectors compute ranking_ at each access.
+            self.selector = self._by(-selector.ranking_.astype(float))
 
     def _by(self, score):
         """Return a fitted strategy that selects documents with higher scores first."""
@@ -149,7 +154,7 @@ class Judging:
 
 
 def _features(table):
-    """Return the input of MAXREP: the texts if there are any, else the numbers."""
+    """Return the documents: the texts if there are any, else the numbers."""
     if TEXT in table:
         return table[TEXT].tolist()
     return table.drop(columns="prior").to_numpy()
@@ -343,9 +348,7 @@ class Experiment:
     def _check_documents(self, documents):
         if documents is not None:
             return
-        asking = [
-            name for name, each in self.selections.items() if isinstance(each, MaxRepSelector)
-        ]
+        asking = [name for name, each in self.selections.items() if isinstance(each, _OF_DOCUMENTS)]
         asking += self.mitigations.needs_documents
         if asking:
             raise InputError(

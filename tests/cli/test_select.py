@@ -74,7 +74,9 @@ def test_the_table_has_the_pool_in_the_order_to_judge_it(files, run):
     assert set(table["label"]) == set(table["inclusion_probability"]) == {""}
 
 
-@pytest.mark.parametrize("strategy", [each for each in STRATEGIES if each != "sample"])
+@pytest.mark.parametrize(
+    "strategy", [each for each in STRATEGIES if each not in ("sample", "feedback")]
+)
 def test_every_strategy(files, run, strategy):
     how = ["--strategy", strategy, "--n-per-query", "2", *TEXTS[:2], "--out", "judge.csv"]
     assert run("select", "a.run", "b.run", *how)[0] == 0
@@ -90,6 +92,55 @@ def test_every_strategy(files, run, strategy):
         drawn = table[["qid", "docno"]].astype(str)
         expected = chances[pd.MultiIndex.from_frame(drawn)].to_numpy()
     np.testing.assert_array_equal(table["inclusion_probability"], expected)
+
+
+@pytest.mark.parametrize("size", [[], ["--n-per-query", "30"]])
+def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
+    rng, words = (
+        np.random.default_rng(0),
+        {True: ["wing", "lift"], False: ["soup", "salt", "bread"]},
+    )
+    relevant = {f"d{number}" for number in range(0, 150, 3)}
+    names = [f"d{number}" for number in range(150)]
+    docs = pd.DataFrame({"docno": names})
+    docs["text"] = [" ".join(rng.choice(words[name in relevant], 3)) for name in names]
+    docs.to_csv("docs.csv", index=False)
+    runs = [f"{qid} Q0 {name} {n} {200 - n} r\n" for qid in "12" for n, name in enumerate(names, 1)]
+    Path("r.run").write_text("".join(runs))
+    how = ["r.run", "--docs", "docs.csv", "--strategy", "feedback", "--depth", "all"]
+    how += size
+    code, _, err = run("select", *how, "--out", "judge0.csv")
+    assert code == 0
+    assert "0 of 2 queries may stop\n" in err
+    of_sample = "30 of its random sample not judged" if size else "no random sample yet"
+    assert f"query 1: 0 of 150 judged, 0 relevant; {of_sample}\n" in err
+    table, n_judged, rounds = table_of("judge0.csv"), 0, 0
+    while (table["label"] == "").any():
+        # What is to be judged comes first, and the labels so far are kept.
+        n_open = (table["label"] == "").sum()
+        assert (table["label"].iloc[:n_open] == "").all()
+        assert len(table) - n_open == n_judged
+        assert table["docno"][:n_open].nunique() >= n_open / 2
+        fill(f"judge{rounds}.csv", {name: "yes" if name in relevant else "no" for name in names})
+        n_judged, rounds = len(table), rounds + 1
+        judged = ["--judged", "judged.csv", *WORDS, "--out", f"judge{rounds}.csv"]
+        code, _, err = run("select", *how, *judged)
+        assert code == 0
+        table = table_of(f"judge{rounds}.csv")
+    assert "recall of 0.8 or more in the pool, with confidence 0.95: 2 of 2 queries may" in err
+    assert rounds > 2
+    assert len(table) < 290
+    for _, each in table.groupby("qid"):
+        assert (each["label"] == "yes").sum() >= 40
+    # The sample cannot do it for a higher recall.
+    again = ["--judged", "judged.csv", *WORDS]
+    run("select", *how, *again, "--target-recall", "0.99", "--out", "more.csv")
+    assert (table_of("more.csv")["label"] == "").any()
+    # Labels of other documents are told.
+    with open("judged.csv", "a") as file:
+        file.write("3,d1,,,yes\n")
+    *_, err = run("select", *how, *again, "--out", "other.csv")
+    assert "left out: 1 label of --judged outside of the pool\n" in err
 
 
 def test_numbers_of_documents(files, run):
@@ -331,6 +382,13 @@ def test_drawn_documents_without_a_label_are_told(files, run):
         ("a.run --strategy sample --n-per-query 2 --out j.csv", "is drawn over all queries"),
         ("a.run --unit query --out j.csv", "--unit is for samples"),
         ("a.run --strategy sample --out j.csv", "Give --n-total"),
+        ("a.run --strategy feedback --out j.csv", "--strategy feedback compares texts. Add --docs"),
+        (
+            "a.run --docs docs.jsonl --strategy feedback --n-total 9 --out j.csv",
+            "feedback has a sample of each query. Give --n-per-query",
+        ),
+        ("a.run --target-recall 0.9 --out j.csv", "--target-recall is for finding everything"),
+        ("a.run --target-recall 1.5 --out j.csv", "expected a number between 0 and 1"),
         ("a.run --strategy sample --n-total 2 --gains x=y --out j.csv", "expected LABEL=GAIN"),
     ],
 )

@@ -42,7 +42,8 @@ def test_intervals_are_quantiles_of_the_samples():
     [
         ({"mitigations": "completed"}, "documents must be given for 'completed'"),
         ({"selections": "maxrep"}, "documents must be given for 'maxrep'"),
-        ({"selections": "best"}, "selections must hold names among maxrep, mtc"),
+        ({"selections": "feedback"}, "documents must be given for 'feedback'"),
+        ({"selections": "best"}, "selections must hold names among feedback, maxrep"),
         ({"selections": []}, "selections must not be empty"),
         ({"selections": ["random", "random"]}, "selections must hold distinct names"),
         ({"mitigations": "nothing"}, "mitigations must hold 'none', 'condensed'"),

@@ -15,13 +15,13 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.metaevaluation import judging_curve
 
-ALL = ["pooling", "prior", "maxrep", "mtf", "mtc", "statap", "random", "oracle"]
+ALL = ["pooling", "prior", "maxrep", "feedback", "mtf", "mtc", "statap", "random", "oracle"]
 
 
 @pytest.mark.slow
 def test_all_labels_give_the_truth():
     options = {"shares": 1, "documents": TEXTS, "n_samples": 2}
-    for selections, mitigation, n_known in ((ALL, "none", 5 + 3 * 2), ("prior", "completed", 1)):
+    for selections, mitigation, n_known in ((ALL, "none", 6 + 3 * 2), ("prior", "completed", 1)):
         found = curve(selections=selections, mitigations=mitigation, **options)
         known = found.tau[~np.isnan(found.tau)]
         assert len(known) == n_known
@@ -57,7 +57,9 @@ def test_functions_choose_and_predict():
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize(("name", "share"), [("pooling", 0.1), ("maxrep", 0.1), ("mtc", 0.5)])
+@pytest.mark.parametrize(
+    ("name", "share"), [("pooling", 0.1), ("maxrep", 0.1), ("feedback", 0.4), ("mtc", 0.5)]
+)
 def test_same_as_scoring_runs_by_the_labels_that_are_left(name, share):
     mitigations = ["none", "condensed", "bpref", "infap"]
     found = curve(selections=name, mitigations=mitigations, shares=share, documents=TEXTS)

@@ -20,6 +20,7 @@ from selections import mask
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.judgments import (
+    FeedbackSelector,
     LabelPredictor,
     MaxRepSelector,
     MoveToFrontSelector,
@@ -250,6 +251,7 @@ CASES = {
     "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),
     "ListFeatures": Case(ListFeatures("query", "text", same=[("author", "asker")]), "texts"),
     "TextSimilarity": Case(TextSimilarity("text", ["query"]), "texts"),
+    "FeedbackSelector": Case(FeedbackSelector(), "judgments"),
     "MaxRepSelector": Case(MaxRepSelector(), "documents"),
     "PriorSelector": Case(PriorSelector(), "documents"),
     "RandomSelector": Case(RandomSelector(random_state=0), "documents"),

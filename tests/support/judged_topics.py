@@ -6,9 +6,11 @@ import pandas as pd
 from pooled_runs import random_runs
 from skfilterrank.comparison import score_systems
 from skfilterrank.judgments import (
+    FeedbackSelector,
     MaxRepSelector,
     MTCSelector,
     PoolingSelector,
+    PriorSelector,
     StatAPSelector,
     rank_table,
 )
@@ -47,7 +49,10 @@ def fitted(name, seed=None):
     prior = StatAPSelector().fit(RANKS).prior_
     if name == "pooling":
         return PoolingSelector().fit(RANKS)
+    texts = [TEXTS[docno] for docno in QRELS["docno"]]
+    if name == "feedback":
+        order = FeedbackSelector().fit(texts, QRELS["label"], groups=TOPICS, prior=prior).ranking_
+        return PriorSelector().fit(texts, groups=TOPICS, prior=1 / order)
     if name == "maxrep":
-        texts = [TEXTS[docno] for docno in QRELS["docno"]]
         return MaxRepSelector().fit(texts, groups=TOPICS, prior=prior)
     return MTCSelector().fit(RANKS).simulate(QRELS["label"])

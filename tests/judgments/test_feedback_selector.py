@@ -1,0 +1,347 @@
+"""Relevance feedback: its order, and how often it stops too early."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from pickled_threads import pickled_threads
+from scikit_learn_checks import assert_passes_checks
+from skfilterrank.judgments import FeedbackSelector
+from skfilterrank.judgments._feedback_selector import chance_of_miss, least_relevant, size_when_dry
+
+NAN = np.nan
+
+
+def collection(n=120, n_relevant=18, seed=0):
+    """Features of a query's documents, their labels, and a prior that knows a little."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) < n_relevant).astype(float)
+    X = rng.normal(size=(n, 3)) + 1.5 * labels[:, None]
+    return X, labels, rng.uniform(size=n) + 0.3 * labels
+
+
+def rounds_of(selector, X, truth, prior=None):
+    """Judge round by round; yield the selector and the rows of each round."""
+    labels, groups = np.full(len(truth), NAN), np.zeros(len(truth))
+    while True:
+        selector = clone(selector).fit(X, labels, groups=groups, prior=prior)
+        rows = selector.select()
+        yield selector, labels.copy(), rows
+        if not len(rows):
+            return
+        labels[rows] = truth[rows]
+
+
+def test_the_first_round_is_the_prior_and_a_sample():
+    prior = np.arange(30) / 30
+    selector = FeedbackSelector(sample=0.2).fit(np.zeros((30, 1)), groups=[1] * 30, prior=prior)
+    rows = selector.select()
+    assert set(range(20, 30)) <= set(rows)
+    # Without labels the order is that of the prior, whatever is in the sample.
+    np.testing.assert_array_equal(selector.ranking_, 30 - np.arange(30))
+    np.testing.assert_array_equal(selector.gains_, prior)
+    assert selector.progress_.loc[1, "n_sample"] == 6
+    whole = FeedbackSelector(sample=5).fit(np.zeros((30, 1)), groups=[1] * 30, prior=prior)
+    assert whole.progress_.loc[1, "n_sample"] == 5
+    # The first of the sample and the batch are those of the order.
+    np.testing.assert_array_equal(selector.select(n_per_query=3), [27, 28, 29])
+    n_round = len(rows)
+    np.testing.assert_array_equal(selector.select(n_per_query=n_round), rows)
+    beyond = set(selector.select(n_per_query=n_round + 1)) - set(rows)
+    assert beyond == {max(set(range(30)) - set(rows))}
+
+
+def test_the_second_batch_is_that_of_a_model_of_the_first():
+    X, truth, prior = collection(40, 8)
+    first = np.argsort(-prior)[:10]
+    labels = np.full(40, NAN)
+    labels[first] = truth[first]
+    selector = FeedbackSelector(sample=0).fit(X, labels, groups=[1] * 40, prior=prior)
+    # All others are presumed not relevant, as they are fewer than 100.
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    classes = np.where(np.isnan(labels), 0, labels)
+    by_hand = LogisticRegression(tol=1e-8).fit(scaled, classes).predict_proba(scaled)[:, 1]
+    rest = np.setdiff1d(np.arange(40), first)
+    np.testing.assert_array_equal(selector.ranking_[first], np.arange(1, 11))
+    assert np.isnan(selector.gains_[first]).all()
+    np.testing.assert_allclose(selector.gains_[rest], by_hand[rest], atol=1e-3)
+    np.testing.assert_array_equal(selector.ranking_[rest].argsort(), (-by_hand[rest]).argsort())
+    # The second batch is a tenth larger than the first.
+    np.testing.assert_array_equal(selector.select(), np.sort(rest[(-by_hand[rest]).argsort()][:11]))
+
+
+@pytest.mark.parametrize("sample", [0, 0.3])
+def test_rounds_follow_the_order_of_all_labels(sample):
+    X, truth, prior = collection()
+    whole = FeedbackSelector().fit(X, truth, groups=np.zeros(120), prior=prior)
+    assert np.isnan(whole.gains_).all()
+    sizes = []
+    for selector, labels, _rows in rounds_of(FeedbackSelector(1, sample=sample), X, truth, prior):
+        assert np.isnan(labels[labels != truth]).all()
+        reached = np.isnan(selector.gains_)
+        sizes.append(np.count_nonzero(reached))
+        # Labels of the sample that the order has not reached do not change it.
+        np.testing.assert_array_equal(selector.ranking_[reached], whole.ranking_[reached])
+        assert (whole.ranking_[reached] <= sizes[-1]).all()
+    assert sizes[:5] == [0, 10, 21, 34, 49]
+    assert not np.isnan(labels).any()
+    assert selector.progress_["may_stop"].all()
+
+
+def test_texts_and_features_find_what_is_relevant_early():
+    rng = np.random.default_rng(0)
+    truth = (np.arange(300) % 20 == 0).astype(float)
+    words = {1.0: ["wing", "lift", "flow", "speed"], 0.0: ["soup", "bread", "flow", "salt"]}
+    texts = [" ".join(rng.choice(words[each], 4)) for each in truth]
+    groups = np.zeros(300)
+    by_texts = FeedbackSelector().fit(texts, truth, groups=groups)
+    # Once one is found, the others follow.
+    assert np.ptp(by_texts.ranking_[truth > 0]) < 25
+    X = rng.normal(size=(300, 2)) * [1, 1e6] + 3 * truth[:, None]
+    by_features = FeedbackSelector().fit(X, truth, groups=groups)
+    assert np.median(by_features.ranking_[truth > 0]) < 90
+    dense = FeedbackSelector().fit(np.eye(300), truth, groups=groups)
+    thin = FeedbackSelector().fit(sparse.eye_array(300, format="csr"), truth, groups=groups)
+    for each in (dense, thin):
+        assert sorted(each.ranking_) == list(range(1, 301))
+
+
+def test_the_size_of_the_sample_when_the_order_runs_dry():
+    # Batches end at 10, 21, 34, 49 and 66: there 61 documents follow the last relevant one. With 3
+    # found, one may be missing, and a sample of 190 of 200 does not hold it with 0.05.
+    places = np.array([1, 2, 5])
+    assert [size_when_dry(200, places, end, 0.8, 0.05) for end in (65, 66, 99)] == [0, 190, 190]
+    # With 8 found, 3 are missing: C(200 - n, 3) / C(200, 3) is 0.0514 for 125 and 0.0494 for 126.
+    assert size_when_dry(200, np.arange(1, 9), 66, 0.8, 0.05) == 126
+    # The order goes on where nothing relevant is found, or something not long ago.
+    assert size_when_dry(200, np.array([], dtype=int), 200, 0.8, 0.05) == 0
+    assert size_when_dry(200, np.arange(20, 200, 20), 200, 0.8, 0.05) == 0
+
+
+def test_no_sample_before_the_order_runs_dry():
+    X, truth, prior = collection(600, 40)
+    X += 4 * truth[:, None]
+    seen = [
+        (each.progress_.iloc[0], rows)
+        for each, _, rows in rounds_of(FeedbackSelector(), X, truth, prior)
+    ]
+    sizes = [state["n_sample"] for state, _ in seen]
+    assert [len(rows) for _, rows in seen[:4]] == [10, 11, 13, 15]
+    assert sizes[0] == 0
+    drawn = next(size for size in sizes if size)
+    assert set(sizes) == {0, drawn}
+    last = seen[-1][0]
+    assert last["n_needed"] <= last["n_relevant"]
+    assert last["n_relevant"] >= 32
+    assert last["n_judged"] < 400
+
+
+def test_chance_by_hand():
+    def chance(target=0.8, **changed):
+        state = {"n_documents": 10, "n_sample": 4, "n_judged": 5, "n_relevant": 4}
+        state |= {"n_ahead": 0, "n_waiting": 0} | changed
+        return float(chance_of_miss(*state.values(), target))
+
+    # Of 4 found at least 2 more are missing: 4 of 6 are less than 0.8, 4 of 5 are not. The sample
+    # of 4 of 10 holds none of 2 with a chance of C(8, 4) / C(10, 4).
+    assert chance() == pytest.approx(70 / 210)
+    # One relevant document of the sample is still ahead: at most 1 of 3.
+    assert chance(n_ahead=1) == pytest.approx((35 + 3 * 35) / 210)
+    # With one document left, nothing can be missing; before, the sample must be judged.
+    assert chance(n_judged=9) == chance(n_judged=9, n_waiting=1) == 0.0
+    assert chance(n_judged=8) == pytest.approx(70 / 210)
+    assert np.isnan(chance(n_judged=8, n_waiting=1))
+    # Nothing relevant: one document could be missing.
+    assert chance(n_relevant=0) == pytest.approx(6 / 10)
+    # 33 of 60 are 0.55 by decimal digits, but 33 / 0.55 is below 60 as floats.
+    state = {"n_documents": 100, "n_sample": 2, "n_judged": 40, "n_relevant": 33}
+    assert chance(0.55, **state) == pytest.approx((72 * 71) / (100 * 99))
+    assert chance(1.0) == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("n_sample", [0, 1, 4, 9, 19])
+@pytest.mark.parametrize("target", [0.5, 0.8, 1.0])
+def test_the_least_number_of_relevant_documents(n_sample, target):
+    # The first number found at which a query may stop, though much is not judged.
+    found = np.arange(20)
+    stops = found[chance_of_miss(20, n_sample, 0, found, 0, 0, target) <= 0.3]
+    expected = stops[0] if len(stops) and n_sample else 20
+    assert least_relevant(20, n_sample, target, 0.3) == expected
+
+
+@pytest.mark.parametrize("target", [0.5, 0.7, 1.0])
+@pytest.mark.parametrize("confidence", [0.6, 0.8])
+def test_no_wrong_stop_is_more_likely_than_promised(target, confidence):
+    # All samples of 4 of 9 documents, all sets of relevant ones, stops after each document.
+    n, size = 9, 4
+    samples = np.array([[i in some for i in range(n)] for some in combinations(range(n), size)])
+    highest = 0.0
+    for relevant in product([False, True], repeat=n):
+        relevant, wrong = np.array(relevant), np.zeros(len(samples), dtype=bool)
+        for reached in np.arange(n + 1):
+            judged = samples | (np.arange(n) < reached)
+            found = (judged & relevant).sum(axis=1)
+            ahead = (samples & relevant)[:, reached:].sum(axis=1)
+            chance = chance_of_miss(n, size, judged.sum(axis=1), found, ahead, 0, target)
+            wrong |= (chance <= 1 - confidence) & (found < target * relevant.sum())
+        highest = max(highest, wrong.mean())
+    assert highest <= 1 - confidence
+    # The promise is not kept by never stopping.
+    assert highest > 0 or target == 1.0
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("sample", ["auto", 0.2, 0.4])
+def test_recall_where_it_stops(sample):
+    X, truth, prior = collection(250, 50, seed=1)
+    stops = []
+    for seed in range(200):
+        selector = FeedbackSelector(sample=sample, confidence_level=0.8, random_state=seed)
+        *_, (selector, labels, _) = rounds_of(selector, X, truth, prior)
+        stops.append((np.nansum(labels) / 50, np.mean(~np.isnan(labels))))
+    recall, judged = np.array(stops).T
+    assert np.mean(recall >= 0.8) >= 0.8
+    assert judged.mean() < 0.9
+
+
+def test_progress_counts_what_is_judged():
+    X, truth, prior = collection(60, 12)
+    groups = np.repeat(["b", "a"], 30)
+    labels = truth.copy()
+    labels[:5] = NAN
+    progress = FeedbackSelector(sample=1.0).fit(X, labels, groups=groups).progress_
+    assert progress.index.name == "qid"
+    assert progress.index.tolist() == ["a", "b"]
+    assert progress["n_judged"].tolist() == [30, 25]
+    assert progress["n_relevant"].tolist() == [truth[30:].sum(), truth[5:30].sum()]
+    # Labels of the sample are missing in b: nobody knows how much there is.
+    assert progress["may_stop"].tolist() == [True, False]
+    assert progress["chance"].isna().tolist() == [False, True]
+    # A budget asks for more, also where a query may stop.
+    selector = FeedbackSelector(0.5, confidence_level=0.01, sample=1).fit(
+        X, np.where(np.arange(60) % 3, truth, NAN), groups=groups, prior=prior
+    )
+    with pytest.warns(match="above the number of documents"):
+        assert len(selector.select(n_per_query=99)) == 20
+
+
+def test_nothing_relevant_is_judged_whole():
+    X, truth, prior = collection(40, 0)
+    *_, (selector, labels, _) = rounds_of(FeedbackSelector(sample=0.5), X, truth, prior)
+    assert not np.isnan(labels).any()
+    np.testing.assert_array_equal(np.argsort(selector.ranking_), np.argsort(-prior))
+    assert selector.progress_["chance"].tolist() == [0.0]
+
+
+def test_everything_relevant():
+    X, truth, prior = collection(40, 40)
+    *_, (selector, labels, _) = rounds_of(FeedbackSelector(sample=0.5), X, truth, prior)
+    assert np.nansum(labels) >= 0.8 * 40
+    assert selector.progress_["may_stop"].all()
+
+
+def test_a_document_without_a_label_is_asked_about_again():
+    X, truth, prior = collection()
+    labels = truth.copy()
+    labels[np.argsort(-prior)[3]] = NAN
+    selector = FeedbackSelector(1, sample=0).fit(X, labels, groups=np.zeros(120), prior=prior)
+    assert selector.select().tolist() == [np.argsort(-prior)[3]]
+
+
+def test_rows_names_and_jobs_do_not_matter():
+    parts = [collection(60, 10, seed) for seed in range(3)]
+    X, truth, prior = map(np.concatenate, zip(*parts))
+    truth[::7] = NAN
+    groups = np.repeat(["x", "y", "z"], 60)
+    one = FeedbackSelector().fit(X, truth, groups=groups, prior=prior)
+    order = np.random.default_rng(0).permutation(180)
+    names = np.repeat([3, 1, 2], 60)
+    other = FeedbackSelector().fit(X[order], truth[order], groups=names[order], prior=prior[order])
+    np.testing.assert_array_equal(other.ranking_, one.ranking_[order])
+    np.testing.assert_array_equal(other.gains_, one.gains_[order])
+    np.testing.assert_array_equal(np.sort(order[other.select()]), one.select())
+    np.testing.assert_array_equal(
+        other.progress_.loc[[3, 1, 2]].to_numpy(float), one.progress_.to_numpy(float)
+    )
+    with pickled_threads():
+        two = FeedbackSelector(n_jobs=2).fit(X, truth, groups=groups, prior=prior)
+    np.testing.assert_array_equal(two.ranking_, one.ranking_)
+
+
+def test_random_state_draws_the_sample_and_decides_between_equals():
+    X, groups = np.arange(60.0)[:, None], np.zeros(60)
+
+    def first_round(seed):
+        return FeedbackSelector(sample=0.2, random_state=seed).fit(X, groups=groups).select()
+
+    np.testing.assert_array_equal(first_round(0), first_round(0))
+    smaller = FeedbackSelector(sample=4).fit(X, groups=groups).select()
+    assert set(smaller) < set(FeedbackSelector(sample=15).fit(X, groups=groups).select())
+    # Without a prior all are equal: 10 of 60 at random, and 12 in the sample of a fifth.
+    n_drawn = np.bincount(np.concatenate([first_round(seed) for seed in range(300)]), minlength=60)
+    expected = 300 * (1 - 50 / 60 * 48 / 60)
+    assert abs(n_drawn - expected).max() < 5 * np.sqrt(expected * (1 - expected / 300))
+    assert n_drawn.mean() == pytest.approx(expected, rel=0.03)
+
+
+def test_labels_become_gains():
+    X, truth, _ = collection(20, 5)
+    words = np.where(truth > 0, "yes", "bad").astype(object)
+    words[0] = None
+    selector = FeedbackSelector(gains={"yes": 1, "bad": -1}).fit(X, words, groups=np.zeros(20))
+    assert selector.progress_["n_judged"].tolist() == [19]
+    assert selector.progress_["n_relevant"].tolist() == [truth[1:].sum()]
+
+
+GOOD = {"X": np.arange(6.0)[:, None], "y": [1, 0, NAN, 0, 1, 0], "groups": [1] * 6}
+
+
+@pytest.mark.parametrize(
+    ("params", "changed", "message"),
+    [
+        ({"target_recall": 0}, {}, "target_recall must be a finite number above 0"),
+        ({"target_recall": 1.2}, {}, "target_recall must be a finite number above 0"),
+        ({"confidence_level": 1}, {}, "confidence_level must be a number between 0 and 1"),
+        ({"sample": 1.5}, {}, "sample must be a finite number"),
+        ({"sample": True}, {}, "sample must be a whole number from 0 up"),
+        ({"sample": "half"}, {}, "sample must be a finite number"),
+        ({"sample": -1}, {}, "sample must be a whole number from 0 up"),
+        ({"random_state": None}, {}, "all rounds have the same sample, got None"),
+        ({"gains": 3}, {}, "gains must be None"),
+        ({}, {"y": [1, 0]}, "y has 2 labels but X has 6 rows"),
+        ({}, {"X": [[NAN]] * 6}, "contains NaN"),
+        ({}, {"X": ["", "", "", "", "", " "]}, "without a term"),
+        ({}, {"groups": None}, "groups"),
+    ],
+)
+def test_bad_input(params, changed, message):
+    given = GOOD | changed
+    with pytest.raises(ValueError, match=message):
+        FeedbackSelector(**params).fit(given.pop("X"), given.pop("y"), **given)
+
+
+def test_labels_of_other_rows():
+    index = pd.MultiIndex.from_product([["1"], list("abcdef")], names=["qid", "docno"])
+    X = pd.DataFrame({"length": range(6)}, index=index)
+    y = pd.Series(GOOD["y"], index=index)
+    assert FeedbackSelector(sample=0).fit(X, y).progress_.index.tolist() == ["1"]
+    with pytest.raises(ValueError, match=r"X and y have different indexes.*y.reindex\(X.index\)\."):
+        FeedbackSelector().fit(X, y[::-1])
+
+
+class OfOneQuery(FeedbackSelector):
+    """A selector for scikit-learn's checks, which know no queries."""
+
+    def fit(self, X, y=None, *, groups=None, prior=None):
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        return super().fit(X, y, groups=np.zeros(n_rows) if groups is None else groups, prior=prior)
+
+
+@pytest.mark.slow
+def test_scikit_learn_checks():
+    assert_passes_checks(OfOneQuery())
