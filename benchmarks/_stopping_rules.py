@@ -83,7 +83,8 @@ class Draws:
         """Stop as FeedbackSelector does."""
         states = np.stack([self.judged, self.found, self.ahead], axis=-1).reshape(-1, 3)
         states, back = np.unique(states, axis=0, return_inverse=True)
-        chance = chance_of_miss(self.size, self.n_sample, *states.T, 0, TARGET)
+        judged, found, ahead = states.T
+        chance = chance_of_miss(self.size, self.n_sample, judged, found, ahead, 0, TARGET)
         return self.stopped((chance <= 1 - CONFIDENCE)[back].reshape(self.judged.shape))
 
     def qbcb(self):

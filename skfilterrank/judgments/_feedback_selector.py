@@ -315,15 +315,18 @@ class FeedbackSelector(QuerySelector):
             "n_ahead": self._sampled & self._relevant & ahead,
             "n_waiting": self._sampled & ~self._judged,
         }
+        ids = index.query_ids
+        # Ids may be texts that pandas' own type of texts cannot hold.
+        ids = pd.Index(ids, dtype=object if ids.dtype.kind in "OUT" else ids.dtype, name="qid")
         counts = {name: index.sums(mask.astype(np.int64)) for name, mask in masks.items()}
-        table = pd.DataFrame({"n_documents": index.sizes, **counts}, index.query_ids)
+        table = pd.DataFrame({"n_documents": index.sizes, **counts}, index=ids)
         table["chance"] = chance_of_miss(*table.to_numpy().T, self.target_recall)
         alpha = 1 - self.confidence_level
         sizes = zip(table["n_documents"].tolist(), table["n_sample"].tolist())
         needed = [least_relevant(*each, self.target_recall, alpha) for each in sizes]
         table.insert(table.shape[1] - 1, "n_needed", needed)
         table["may_stop"] = table["chance"] <= alpha
-        return table.rename_axis("qid")
+        return table
 
     def _is_selected(self, budgets):
         """Return a mask of the next rows to judge; without a budget, the round of open queries."""
