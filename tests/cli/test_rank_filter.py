@@ -249,9 +249,7 @@ def test_files_are_written_before_the_table(folder, train, monkeypatch):
     monkeypatch.setattr("skfilterrank.cli.rank_filter.print_sections", gone)
     files = ["m.joblib", "x.run"]
     options = zip(("--save", "--out-run"), files)
-    assert (
-        train("--models", "mse", "--cv", "2", *(word for pair in options for word in pair))[0] == 0
-    )
+    assert train("--models", "mse", "--cv", "2", "--threshold", "0", *chain(*options))[0] == 0
     assert all((folder / name).exists() for name in files)
 
 
