@@ -54,7 +54,7 @@ def test_every_door(unjudged_label, tmp_path):
         values_of_run(bare, RUN, MEASURES, **said),
         values_of_run(read_qrels(path, **said), RUN, MEASURES),
         values_of_run(QrelsIndex(path, **said), RUN, MEASURES),
-        values_of_run(None, align(bare, RUN, **said), MEASURES),
+        values_of_run(None, align(QrelsIndex(bare, **said), RUN), MEASURES),
         evaluate_runs(path, {"x": RUN}, MEASURES, **said).per_query.loc["x"],
     ]
     for found in by_door:
