@@ -124,6 +124,7 @@ def test_columns_of_rows_are_named(run, folder, table):
     code, _, err = run(
         "rank-filter", "train.csv", "--columns", columns, "--gains", "Bad=-1,Ok=1,Good=2",
         "--models", "bce", "--learner", "linear", "--threshold", "none", "--save", "m.joblib",
+        "--cv", "2",
     )  # fmt: skip
     assert (code, "verdict" in err) == (0, False)
     code, out, _ = run("apply", "m.joblib", "test.csv")

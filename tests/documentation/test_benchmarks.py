@@ -363,12 +363,18 @@ def test_printed_tables_are_where_a_script_reads_them(make):
     assert make("_ul_tables").PRINTED.exists()
 
 
+@cache
+def parsed(path):
+    """The syntax tree of a script, which several tests walk."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("folder", ["benchmarks", "examples"])
 def test_scripts_import_names_that_exist(folder):
     """Also scripts that import packages which few have installed."""
     wrong = []
     for path in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
                 continue
             if node.module.partition(".")[0] != "skfilterrank":
@@ -388,11 +394,7 @@ def test_scripts_import_names_that_exist(folder):
 def test_scripts_import_from_each_other_what_is_there():
     """A script that joined another leaves its name in what imported it."""
     folders = [BENCHMARKS, BENCHMARKS / "maintainers", BENCHMARKS / "_conformance"]
-    trees = {
-        path.stem: ast.parse(path.read_text(encoding="utf-8"))
-        for folder in folders
-        for path in folder.glob("*.py")
-    }
+    trees = {path.stem: parsed(path) for folder in folders for path in folder.glob("*.py")}
     outside = {*sys.stdlib_module_names, *PACKAGES}
     wrong = []
     for script, tree in trees.items():
@@ -408,6 +410,7 @@ def test_scripts_import_from_each_other_what_is_there():
     assert wrong == []
 
 
+@cache
 def names_at_top(tree):
     """Names that a module binds: by `def`, `class`, `import` and assignment."""
     found = set()
@@ -461,7 +464,7 @@ def test_scripts_give_arguments_that_exist(folder):
     wrong = [
         f"{path.name}: {each}"
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for each in unknown_arguments(ast.parse(path.read_text(encoding="utf-8")))
+        for each in unknown_arguments(parsed(path))
     ]
     assert wrong == []
 
