@@ -198,16 +198,16 @@ def finding(options):
                 f"## {name}: {min(counts)} to {max(counts)} relevant of {every[0].size:,}\n\n"
                 f"{len(chosen)} queries.\n\n{table}"
             )
-    text = f"{FOUND.strip()}\n\n" + "\n\n".join(parts)
-    text += f"\n\nTook {time.process_time() - begin:.0f} seconds of processor time."
-    write_report("labels_needed_finding", "How many labels it takes to find what is relevant", text)
+        text = f"{FOUND.strip()}\n\n" + "\n\n".join(parts)
+        text += f"\n\nTook {time.process_time() - begin:.0f} seconds of processor time."
+        write_report("labels_needed_finding", "Labels needed to find what is relevant", text)
 
 
 # Name, least label that is relevant, least number of relevant documents of a query, and classes.
 COLLECTIONS = (
     ("cacm", 1, 1, (1, 10, 30)),
     ("cranfield", 1, 10, (10,)),
-    ("trec-dl2019-llm", 2, 1, (1, 30, 100)),
+    ("trec-dl2019-llm", 2, 30, (30, 100)),
 )
 
 FOUND = """
