@@ -16,6 +16,8 @@ from skfilterrank.judgments._feedback_selector import chance_of_miss, size_when_
 
 TARGET, CONFIDENCE, DRAWS = 0.8, 0.95, 500
 IN_A_ROW = 50
+# Queries of each class.
+MOST = 10
 
 
 class Review(NamedTuple):
@@ -28,8 +30,8 @@ class Review(NamedTuple):
     at_random: np.ndarray
 
 
-def reviews(name, data, relevant_from=1, least=1):
-    """Review all documents of a collection for each query with enough relevant ones."""
+def reviews(name, data, relevant_from, edges):
+    """Review all documents of a collection for the first queries of each class."""
     folder = data / name
     documents = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=str).fillna("")
     documents = documents.set_axis(documents.get("docno", documents.get("docid")))["text"]
@@ -39,7 +41,9 @@ def reviews(name, data, relevant_from=1, least=1):
     qrels = read_qrels(qrels, unjudged_label=None).astype({"qid": str, "docno": str})
     qrels = qrels[(qrels["label"] >= relevant_from) & qrels["docno"].isin(documents.index)]
     n_relevant = qrels.groupby("qid").size()
-    queries = queries[queries.index.isin(n_relevant.index[n_relevant >= least])]
+    classes = np.searchsorted(edges, n_relevant, side="right")
+    chosen = n_relevant[classes > 0].groupby(classes[classes > 0]).head(MOST)
+    queries = queries[queries.index.isin(chosen.index)]
     tfidf = TfidfVectorizer(sublinear_tf=True).fit(documents)
     prior = tfidf.transform(queries) @ tfidf.transform(documents).T
     rng = np.random.default_rng(0)
@@ -186,8 +190,8 @@ def finding_table(found):
 
 def finding(options):
     begin, parts = time.process_time(), []
-    for name, relevant_from, least, edges in COLLECTIONS:
-        every = list(reviews(name, options.data, relevant_from, least))
+    for name, relevant_from, edges in COLLECTIONS:
+        every = list(reviews(name, options.data, relevant_from, edges))
         print(f"{name}: {len(every)} orders after {time.process_time() - begin:.0f} s", flush=True)
         for low, high in zip(edges, [*edges[1:], np.inf]):
             chosen = [each for each in every if low <= len(each.places) < high]
@@ -203,18 +207,19 @@ def finding(options):
         write_report("labels_needed_finding", "Labels needed to find what is relevant", text)
 
 
-# Name, least label that is relevant, least number of relevant documents of a query, and classes.
+# Name, least label that is relevant, and least numbers of relevant documents of classes of queries.
 COLLECTIONS = (
-    ("cacm", 1, 1, (1, 10, 30)),
-    ("cranfield", 1, 10, (10,)),
-    ("trec-dl2019-llm", 2, 30, (30, 100)),
+    ("cacm", 1, (1, 10, 30)),
+    ("cranfield", 1, (10,)),
+    ("trec-dl2019-llm", 2, (30, 100)),
 )
 
 FOUND = """
-For each query, all documents of the collection are the pool. `FeedbackSelector` orders them, with
-the cosine of tf-idf vectors of query and document as prior; only judged documents count as relevant
-(TREC: labels 2 and 3). The target is a recall of 0.8 with confidence 0.95. Rules with a sample are
-drawn 500 times for each query, and look after each batch. What the sample finds counts as found.
+For each query, all documents of the collection are the pool; of each class at most 10 queries.
+`FeedbackSelector` orders them, with the cosine of tf-idf vectors of query and document as prior;
+only judged documents count as relevant (TREC: labels 2 and 3). The target is a recall of 0.8 with
+confidence 0.95. Rules with a sample are drawn 500 times for each query, and look after each batch.
+What the sample finds counts as found.
 
 * **recall >= 0.8**: share of draws, mean over the queries. The promise is 95 % for each query.
   **queries below 95 %**: so many whose 95 % interval of this share (Clopper and Pearson) lies below

@@ -28,9 +28,9 @@ from skfilterrank.judgments._selector import (
 
 # Documents of the first batch; each further batch is a tenth larger, as in AutoTAR.
 _FIRST_BATCH = 10
-# Documents in a row that are not relevant before the sample is drawn, and how many relevant
-# documents of it may be ahead of the order then.
-_DRY, _AHEAD = 50, 0
+# The sample is drawn when so many documents in a row are not relevant, or as many as its own size
+# divided by the second number: a large sample is worth waiting for.
+_DRY, _PATIENCE = 50, 10
 # Documents drawn in each round that count as not relevant until they are reached, as in AutoTAR.
 _N_PRESUMED = 100
 
@@ -51,11 +51,11 @@ class FeedbackSelector(QuerySelector):
         Probability that a query has at least this recall when it may stop, over the draw of its
         sample.
     sample : "auto", float in [0, 1] or int, default="auto"
-        Size of the random sample of each query. "auto" waits until the last 50 documents of the
-        order are not relevant. Then it takes the least number that lets the query stop, if the
-        order has found the target. A float is a share of the documents, rounded half up, and an
-        int a number, from the first round on. Without a sample (0), a query may stop only when
-        hardly anything is left.
+        Size of the random sample of each query. "auto" takes the least number that lets the query
+        stop with what the order has found. It waits until the last 50 documents of the order are
+        not relevant, or a tenth of this number, if that is more. A float is a share of the
+        documents, rounded half up, and an int a number, from the first round on. Without a sample
+        (0), a query may stop only when hardly anything is left.
     gains : None, "exp2", dict or callable, default=None
         Gain of each label; a document is relevant if its gain is above 0. None uses the label as
         the gain.
@@ -366,11 +366,13 @@ def size_when_dry(n_documents: int, places, n_reached: int, target_recall, alpha
     end = 0
     while (end := end + _batch_size(end)) <= n_reached:
         found = int(np.searchsorted(places, end, side="right"))
-        if found and end - places[found - 1] >= _DRY:
+        if found and (dry := end - places[found - 1]) >= _DRY:
             missing = int(_least_missing(found, target_recall))
             sizes = np.arange(n_documents)
-            none = hypergeom.cdf(_AHEAD, n_documents, missing + _AHEAD, sizes) <= alpha
-            return int(none.argmax()) if none.any() else n_documents
+            none = hypergeom.cdf(0, n_documents, missing, sizes) <= alpha
+            size = int(none.argmax()) if none.any() else n_documents
+            if _PATIENCE * dry >= size:
+                return size
     return 0
 
 

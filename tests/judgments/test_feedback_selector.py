@@ -118,6 +118,9 @@ def test_the_size_of_the_sample_when_the_order_runs_dry():
     assert [size_when_dry(200, places, end, 0.8, 0.05) for end in (65, 66, 99)] == [0, 190, 190]
     # With 8 found, 3 are missing: C(200 - n, 3) / C(200, 3) is 0.0514 for 125 and 0.0494 for 126.
     assert size_when_dry(200, np.arange(1, 9), 66, 0.8, 0.05) == 126
+    # Of 2,000 documents 1,900 would be in the sample: the order goes on until 190 are not relevant.
+    ends = (297, 298, 2000)
+    assert [size_when_dry(2000, places + 69, end, 0.8, 0.05) for end in ends] == [0, 1900, 1900]
     # The order goes on where nothing relevant is found, or something not long ago.
     assert size_when_dry(200, np.array([], dtype=int), 200, 0.8, 0.05) == 0
     assert size_when_dry(200, np.arange(20, 200, 20), 200, 0.8, 0.05) == 0
