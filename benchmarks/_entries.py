@@ -129,6 +129,14 @@ ENTRIES = [
         12,
     ),
     Entry(
+        "labels_needed",
+        "stopping",
+        "--repetitions 60",
+        "--repetitions 1 --queries 8",
+        "labels_needed_stopping.md",
+        7,
+    ),
+    Entry(
         "drawn_labels",
         "",
         "",

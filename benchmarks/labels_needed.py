@@ -966,6 +966,18 @@ Took {time.process_time() - begin:.0f} seconds of processor time.
 
 
 FINDINGS_OF_STOPPING = """
+Draws of runs from three collections, two of them with made runs; no claim beyond them.
+
+* **For each pair the rule holds.** With the default, 96 to 99 % of pairs are in the right order
+  where it stops, for 2 runs after 17 to 42 % of the documents. The paper's chance of 0.5 has 94
+  to 98 %, after 17 to 50 %.
+* **0.5 is too sure where relevant documents are rare.** Of 5 runs on Cranfield, pairs of which it
+  says 0.90 to 0.95 are right in 66 %, and with the default in 96 %. So the default is the share
+  of relevant documents among the answers. On TREC's passages, a third of which is relevant, both
+  are alike.
+* **Less flattering: for all pairs at once it does not hold.** Of 5 runs all ten pairs are right
+  in 87 to 93 % of the draws, and the rule asks for 75 to 89 % of the documents. Intervals of 60
+  draws are wide.
 """
 
 
