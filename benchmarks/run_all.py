@@ -3,9 +3,10 @@
     python benchmarks/run_all.py [--only NAME ...] [--quick] [--jobs 2] [--data DIR]
     python benchmarks/run_all.py --stale [--only NAME ...]
 
-A NAME is that of a script, a part or a result. Prints a line for each: name, seconds, exit code;
-what a script says goes into a folder that the last line names. `--quick` takes the smallest
-options, leaves out what has none, and writes no results. Ends with 1 if one failed or is stale.
+A NAME is that of a script, a part or a result. Prints a line for each: name, seconds, those of
+processor time, exit code; what a script says goes into a folder that the last line names. `--quick`
+takes the smallest options, leaves out what has none, and writes no results. Ends with 1 if one
+failed or is stale.
 """
 
 import argparse
@@ -32,8 +33,11 @@ def run(entry, options, folder, environment):
     command = [sys.executable, *entry.command(options.quick), *data]
     how = {"cwd": ROOT, "env": environment, "stderr": subprocess.STDOUT}
     with open(folder / f"{entry.name.replace(' ', '_')}.log", "w") as log:
-        rc = subprocess.run(command, stdout=log, **how).returncode
-    print(f"{entry.name:38} {time.monotonic() - begin:6.0f} s  rc {rc}", flush=True)
+        process = subprocess.Popen(command, stdout=log, **how)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = rc = os.waitstatus_to_exitcode(status)
+    seconds, cpu = time.monotonic() - begin, used.ru_utime + used.ru_stime
+    print(f"{entry.name:38} {seconds:6.0f} s  CPU {cpu:6.0f} s  rc {rc}", flush=True)
     return rc != 0
 
 

@@ -119,8 +119,8 @@ def test_what_fails_does_not_stop_the_others(make, monkeypatch, tmp_path, capsys
     assert run_all.main() is True
     left_out, bad, good, last = capsys.readouterr().out.splitlines()
     assert left_out.split() == ["long", "left", "out:", "no", "small", "option,", "9", "minutes"]
-    assert re.fullmatch(r"bad +\d+ s  rc 1", bad)
-    assert re.fullmatch(r"good +\d+ s  rc 0", good)
+    assert re.fullmatch(r"bad +\d+ s  CPU +\d+ s  rc 1", bad)
+    assert re.fullmatch(r"good +\d+ s  CPU +\d+ s  rc 0", good)
     folder = Path(last.removeprefix("1 of 2 failed; what they said is in "))
     assert (folder / "good.log").read_text().strip() == str(folder / "results")
     assert "ZeroDivisionError" in (folder / "bad.log").read_text()
