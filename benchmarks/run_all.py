@@ -1,15 +1,17 @@
 """Run all benchmarks, two at a time; or list the results that are older than their code.
 
-    python benchmarks/run_all.py [--only NAME ...] [--quick] [--jobs 2] [--data DIR]
+    python benchmarks/run_all.py [--only NAME ...] [--quick] [--at-most MINUTES] [--jobs 2]
+                                 [--data DIR]
     python benchmarks/run_all.py --stale [--only NAME ...]
 
 A NAME is that of a script, a part or a result. Prints a line for each: name, seconds, those of
 processor time, exit code; what a script says goes into a folder that the last line names. `--quick`
-takes the smallest options, leaves out what has none, and writes no results. Ends with 1 if one
-failed or is stale.
+takes the smallest options, leaves out what has none, and writes no results; `--at-most` leaves out
+what takes longer. Ends with 1 if one failed or is stale.
 """
 
 import argparse
+import math
 import os
 import shutil
 import subprocess
@@ -49,10 +51,10 @@ def run_all(entries, options):
     if options.quick:
         environment["SKFILTERRANK_RESULTS"] = str(folder / "results")
         shutil.copytree(HERE / "results", folder / "results")
-        for entry in entries:
-            if entry.quick is None:
-                print(f"{entry.name:38} left out: no small option, {entry.minutes:g} minutes")
-        entries = [entry for entry in entries if entry.quick is not None]
+    for entry in (left_out := [each for each in entries if is_left_out(each, options)]):
+        why = "no small option" if options.quick else "too long"
+        print(f"{entry.name:38} left out: {why}, {entry.minutes:g} minutes")
+    entries = [entry for entry in entries if entry not in left_out]
     one = partial(run, options=options, folder=folder, environment=environment)
     longest_first = sorted(entries, key=lambda entry: -entry.minutes)
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -60,6 +62,11 @@ def run_all(entries, options):
     failed += sum(map(one, [each for each in longest_first if each.script in TIMED]))
     print(f"{failed} of {len(entries)} failed; what they said is in {folder}")
     return failed
+
+
+def is_left_out(entry, options):
+    """Tell whether an entry has no short run where one is asked for, or takes too long."""
+    return entry.quick is None if options.quick else entry.minutes > options.at_most
 
 
 def stale(entries):
@@ -99,6 +106,7 @@ def main():
     )
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--at-most", type=float, default=math.inf, metavar="MINUTES")
     parser.add_argument("--stale", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, help="folder of data, else SKFILTERRANK_DATA")

@@ -124,11 +124,15 @@ def test_what_fails_does_not_stop_the_others(make, monkeypatch, tmp_path, capsys
     folder = Path(last.removeprefix("1 of 2 failed; what they said is in "))
     assert (folder / "good.log").read_text().strip() == str(folder / "results")
     assert "ZeroDivisionError" in (folder / "bad.log").read_text()
-    monkeypatch.setattr(sys, "argv", ["run_all.py", "--only", "good", "--jobs", "1"])
+    few = ["--only", "good", "long", "--at-most", "8"]
+    monkeypatch.setattr(sys, "argv", ["run_all.py", *few, "--jobs", "1"])
     monkeypatch.setenv("SKFILTERRANK_RESULTS", "own")
     assert run_all.main() is False
     shutil.rmtree(folder)
-    shutil.rmtree(capsys.readouterr().out.split()[-1])
+    left_out, good, last = capsys.readouterr().out.splitlines()
+    assert left_out.split() == ["long", "left", "out:", "too", "long,", "9", "minutes"]
+    assert good.startswith("good ")
+    shutil.rmtree(last.split()[-1])
 
 
 def _git(*words):
