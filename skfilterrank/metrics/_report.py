@@ -182,9 +182,12 @@ def _values_per_query(y_true, y_scores, names, **how) -> dict:
         except ValueError as error:
             error.add_note(f"The error concerns the scores of {brief(system)}.")
             raise
+        values = {name: table[name].to_numpy() for name in names}
         # Queries without good documents have no rate of false rejection.
-        filled = table.fillna(dict.fromkeys(set(names) - {"false_reject_rate"}, 0.0))
-        found[system] = {name: filled[name].to_numpy() for name in names}
+        found[system] = {
+            name: each if name == "false_reject_rate" else np.where(np.isnan(each), 0.0, each)
+            for name, each in values.items()
+        }
     return found
 
 

@@ -42,6 +42,14 @@ def noise(data, seed=0):
     return np.random.default_rng(seed).normal(size=len(data[1]))
 
 
+@pytest.mark.parametrize(("difference", "expected"), [(0.0, None), (-0.1, "everything")])
+def test_an_answer_is_kept_only_if_it_is_higher(difference, expected):
+    values = {"threshold": (0.5, np.nan), "everything": (0.5 - difference, difference)}
+    values["nothing"] = (0.1, 0.4)
+    table = pd.DataFrame.from_dict(values, orient="index", columns=["value", "difference"])
+    assert _answers.highest_answer(table) == expected
+
+
 def test_values_are_those_of_each_answer(data):
     _, y, groups, scores = data
     table = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups).held_out_
