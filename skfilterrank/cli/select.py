@@ -263,7 +263,10 @@ def _fitted(ranks, documents, known, given):
         if given.strategy == "feedback":
             options = {"sample": given.n_per_query} if given.n_per_query else {}
             selector = judgments.FeedbackSelector(
-                given.target_recall, random_state=seed, verbose=progress(), **options
+                target_recall=given.target_recall,
+                random_state=seed,
+                verbose=progress(),
+                **options,
             )
             return selector.fit(list(texts), _labels_of(known, pool), groups=groups, prior=prior)
         selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())

@@ -180,8 +180,8 @@ class FeedbackSelector(QuerySelector):
 
     def __init__(
         self,
-        target_recall: float = 0.8,
         *,
+        target_recall: float = 0.8,
         confidence_level: float = 0.95,
         sample: float | str = "auto",
         gains: Any = None,

@@ -81,7 +81,9 @@ def test_rounds_follow_the_order_of_all_labels(sample):
     whole = FeedbackSelector().fit(X, truth, groups=np.zeros(120), prior=prior)
     assert np.isnan(whole.gains_).all()
     sizes = []
-    for selector, labels, _rows in rounds_of(FeedbackSelector(1, sample=sample), X, truth, prior):
+    for selector, labels, _rows in rounds_of(
+        FeedbackSelector(target_recall=1, sample=sample), X, truth, prior
+    ):
         assert np.isnan(labels[labels != truth]).all()
         reached = np.isnan(selector.gains_)
         sizes.append(np.count_nonzero(reached))
@@ -226,7 +228,7 @@ def test_progress_counts_what_is_judged():
     assert progress["may_stop"].tolist() == [True, False]
     assert progress["chance"].isna().tolist() == [False, True]
     # A budget asks for more, also where a query may stop.
-    selector = FeedbackSelector(0.5, confidence_level=0.01, sample=1).fit(
+    selector = FeedbackSelector(target_recall=0.5, confidence_level=0.01, sample=1).fit(
         X, np.where(np.arange(60) % 3, truth, NAN), groups=groups, prior=prior
     )
     with pytest.warns(match="above the number of documents"):
@@ -252,7 +254,9 @@ def test_a_document_without_a_label_is_asked_about_again():
     X, truth, prior = collection()
     labels = truth.copy()
     labels[np.argsort(-prior)[3]] = NAN
-    selector = FeedbackSelector(1, sample=0).fit(X, labels, groups=np.zeros(120), prior=prior)
+    selector = FeedbackSelector(target_recall=1, sample=0).fit(
+        X, labels, groups=np.zeros(120), prior=prior
+    )
     assert selector.select().tolist() == [np.argsort(-prior)[3]]
 
 
