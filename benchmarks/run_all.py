@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from _common import DEFAULT_DATA
 from _entries import COMMIT, ENTRIES, HERE, ROOT, changed_since
 
 # They measure time, and run one by one when the others are done.
@@ -40,6 +41,9 @@ def run(entry, options, folder, environment):
     process.returncode = rc = os.waitstatus_to_exitcode(status)
     seconds, cpu = time.monotonic() - begin, used.ru_utime + used.ru_stime
     print(f"{entry.name:38} {seconds:6.0f} s  CPU {cpu:6.0f} s  rc {rc}", flush=True)
+    if rc:
+        *_, last = Path(log.name).read_text(encoding="utf-8").splitlines() or ["it said nothing"]
+        print(f"    {last}", flush=True)
     return rc != 0
 
 
@@ -118,6 +122,11 @@ def main():
     if lost := wanted - set().union(*names.values()):
         parser.error(f"no benchmark {', '.join(sorted(lost))}: see benchmarks/README.md")
     entries = [entry for entry in ENTRIES if not wanted or names[entry] & wanted]
+    data = options.data or Path(os.environ.get("SKFILTERRANK_DATA", DEFAULT_DATA))
+    if not (options.stale or data.is_dir()):
+        parser.error(
+            f"no folder {data}: set SKFILTERRANK_DATA or pass --data (docs/public_data.md)"
+        )
     return bool(stale(entries) if options.stale else run_all(entries, options))
 
 

@@ -115,11 +115,17 @@ def test_what_fails_does_not_stop_the_others(make, monkeypatch, tmp_path, capsys
     entries.append(entries[0]._replace(script="long", quick=None, minutes=9))
     for name, value in {"ENTRIES": entries, "HERE": results.parent, "ROOT": tmp_path}.items():
         monkeypatch.setattr(run_all, name, value)
+    monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path / "none"))
     monkeypatch.setattr(sys, "argv", ["run_all.py", "--quick", "--jobs", "1"])
+    with pytest.raises(SystemExit):
+        run_all.main()
+    assert "none: set SKFILTERRANK_DATA or pass --data" in capsys.readouterr().err
+    monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path))
     assert run_all.main() is True
-    left_out, bad, good, last = capsys.readouterr().out.splitlines()
+    left_out, bad, why, good, last = capsys.readouterr().out.splitlines()
     assert left_out.split() == ["long", "left", "out:", "no", "small", "option,", "9", "minutes"]
     assert re.fullmatch(r"bad +\d+ s  CPU +\d+ s  rc 1", bad)
+    assert why.split() == ["ZeroDivisionError:", "division", "by", "zero"]
     assert re.fullmatch(r"good +\d+ s  CPU +\d+ s  rc 0", good)
     folder = Path(last.removeprefix("1 of 2 failed; what they said is in "))
     assert (folder / "good.log").read_text().strip() == str(folder / "results")
