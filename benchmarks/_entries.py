@@ -128,6 +128,7 @@ ENTRIES = [
         "labels_needed_collections.md",
         12,
     ),
+    Entry("labels_needed", "finding", "", "--queries 1", "labels_needed_finding.md", 4),
     Entry(
         "labels_needed",
         "stopping",

@@ -30,7 +30,7 @@ class Review(NamedTuple):
     at_random: np.ndarray
 
 
-def reviews(name, data, relevant_from, edges):
+def reviews(name, data, relevant_from, edges, most):
     """Review all documents of a collection for the first queries of each class."""
     folder = data / name
     documents = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=str).fillna("")
@@ -42,7 +42,7 @@ def reviews(name, data, relevant_from, edges):
     qrels = qrels[(qrels["label"] >= relevant_from) & qrels["docno"].isin(documents.index)]
     n_relevant = qrels.groupby("qid").size()
     classes = np.searchsorted(edges, n_relevant, side="right")
-    chosen = n_relevant[classes > 0].groupby(classes[classes > 0]).head(MOST)
+    chosen = n_relevant[classes > 0].groupby(classes[classes > 0]).head(most)
     queries = queries[queries.index.isin(chosen.index)]
     tfidf = TfidfVectorizer(sublinear_tf=True).fit(documents)
     prior = tfidf.transform(queries) @ tfidf.transform(documents).T
@@ -189,9 +189,9 @@ def finding_table(found):
 
 
 def finding(options):
-    begin, parts = time.process_time(), []
+    begin, parts, most = time.process_time(), [], min(MOST, options.queries)
     for name, relevant_from, edges in COLLECTIONS:
-        every = list(reviews(name, options.data, relevant_from, edges))
+        every = list(reviews(name, options.data, relevant_from, edges, most))
         print(f"{name}: {len(every)} orders after {time.process_time() - begin:.0f} s", flush=True)
         for low, high in zip(edges, [*edges[1:], np.inf]):
             chosen = [each for each in every if low <= len(each.places) < high]
