@@ -13,6 +13,9 @@ from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
 from skfilterrank.thresholds._comparability import ScoreComparability as ScoreComparability
 from skfilterrank.thresholds._comparability import score_comparability
+from skfilterrank.thresholds._curves import RiskCoverageCurve as RiskCoverageCurve
+from skfilterrank.thresholds._curves import ThresholdCurve as ThresholdCurve
+from skfilterrank.thresholds._curves import risk_coverage_curve, threshold_curve
 from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import IN_EVERY_LIST as IN_EVERY_LIST
@@ -25,14 +28,10 @@ from skfilterrank.thresholds._judged_scores import name_unit as name_unit
 from skfilterrank.thresholds._judged_scores import number_clusters as number_clusters
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._monitor import RiskMonitor
-from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve as RiskCoverageCurve
-from skfilterrank.thresholds._risk_coverage import risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._risks import queries_needed
 from skfilterrank.thresholds._threshold import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._threshold import Threshold
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
-from skfilterrank.thresholds._threshold_curve import threshold_curve
 from skfilterrank.thresholds._tuned import FirstK, FixedThreshold, TunedThreshold
 
 __all__ = [

@@ -12,10 +12,10 @@ from skfilterrank._lists.prefixes import ends_behind
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import UNSEEN, RiskCertificate, make_certificate
 from skfilterrank.thresholds._certify import certify, make_tests
+from skfilterrank.thresholds._curves import ThresholdCurve
 from skfilterrank.thresholds._cuts import Caps
 from skfilterrank.thresholds._risk_steps import CountedQueries, Units, warn_of_copies
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import RuledThreshold
 
 

@@ -10,6 +10,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate, make_certificate
+from skfilterrank.thresholds._curves import ThresholdCurve
 from skfilterrank.thresholds._judged_scores import clusters_by_content, name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import (
     CountedQueries,
@@ -27,7 +28,6 @@ from skfilterrank.thresholds._risks import (
     most_shown,
     read_risks,
 )
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # With among="answered", tests begin at a number of answered queries: the number needed without any
 # failure times one of these factors, or this share of the queries if it lies between the two

@@ -35,6 +35,7 @@ from skfilterrank.thresholds._answers import (
     warn_of_answer,
 )
 from skfilterrank.thresholds._comparability import comparability_of
+from skfilterrank.thresholds._curves import ThresholdCurve, mean_of_rows
 from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut, Keys
 from skfilterrank.thresholds._drift import (
     ENOUGH,
@@ -57,7 +58,6 @@ from skfilterrank.thresholds._judged_scores import (
     warn_without_forbidden,
     warn_without_good,
 )
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):

@@ -10,10 +10,10 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.thresholds._curves import ThresholdCurve, search_rows
 from skfilterrank.thresholds._cuts import RULES, ByPlace, ByScore, Everything
 from skfilterrank.thresholds._judged_scores import JudgedScores, usual_sizes, warn_without_good
 from skfilterrank.thresholds._threshold import BaseThreshold
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve, search_rows
 
 
 class FixedThreshold(BaseThreshold):

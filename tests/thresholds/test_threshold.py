@@ -33,7 +33,7 @@ from skfilterrank.thresholds import (
     _list_models,
     load_threshold,
 )
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
+from skfilterrank.thresholds._curves import ThresholdCurve
 
 INF = np.inf
 
