@@ -15,11 +15,12 @@ class Role(NamedTuple):
     """Names of the columns of one role, in any case; the first one is ours.
 
     A column of a doubtful name may hold something else, such as a text or the user of a search. It
-    has the role only if no column has a sure name.
+    has the role only if no column has a sure name, and if the caller names no column at all.
     """
 
     sure: tuple[str, ...]
     doubtful: tuple[str, ...] = ()
+    takes_doubtful: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -31,7 +32,7 @@ class Role(NamedTuple):
         ours = find_column(present, self.sure[:1])
         if ours is not None:
             return ours
-        for names in (self.sure, self.doubtful):
+        for names in (self.sure, self.doubtful if self.takes_doubtful else ()):
             found = [find_column(present, [name]) for name in names]
             found = [column for column in found if column is not None]
             if len(found) == 1:
@@ -44,6 +45,10 @@ class Role(NamedTuple):
                     argument=option,
                 )
         return None
+
+    def is_sure(self, column) -> bool:
+        """Tell whether a column of the table, or None, has the role by a sure name."""
+        return column is not None and find_column([column], self.sure) is not None
 
 
 # PyTerrier has our names too. Users and items are those of recommenders.
@@ -77,6 +82,12 @@ ROLES = {
 }
 # A table with one of these columns was written for BEIR or ranx; its column "score" holds labels.
 _BESIDE_LABELS = ("corpus-id", "q_id")
+# Key in DataFrame.attrs with the column of queries, if its name is a doubtful one.
+QUERY_COLUMN = "query_column"
+# Ids in the columns of the roles that have doubtful names.
+_HELD = {"qid": "the queries", "docno": "the documents"}
+# Least similarity of names, from 0 to 1, of which one may be meant by the other.
+_SIMILAR = 0.75
 
 
 def find_column(present, names):
@@ -118,10 +129,59 @@ def roles_of(columns) -> dict[str, Role]:
         )
     if twice := [name for name, n in Counter(columns.values()).items() if n > 1]:
         raise InputError(
-            f"columns must name each column once, got {brief(columns)}, where {brief(twice[0])} "
-            "has two meanings: name another column for one of them."
+            f"{{columns}} must name each column once, got {brief(columns)}, where "
+            f"{brief(twice[0])} has two meanings: name another column for one of them.",
+            argument="columns",
         )
-    return ROLES | {name: Role((given,)) for name, given in columns.items()}
+    # Who names a column knows the table, so no other column is guessed by a doubtful name.
+    known = {
+        name: role._replace(takes_doubtful=False) if columns and role.doubtful else role
+        for name, role in ROLES.items()
+    }
+    return known | {name: Role((given,)) for name, given in columns.items()}
+
+
+def advice_on_names(lacking: dict[str, Role], others) -> tuple[str, str]:
+    """Return a sentence on how to name columns, and the text in it that commands write as option.
+
+    `lacking` are the roles without a column, and `others` are columns without a role. An example
+    is given only for a column whose name is like one of the role.
+    """
+    others = [str(each) for each in others]
+    for name, role in lacking.items():
+        if role.sure[0] != name and name in others:
+            return (
+                f"{{columns=}} is for tables whose columns have other names; here {brief(name)} is "
+                "there: leave it out of {columns=}."
+            ), "columns="
+    likely: tuple[str, str] | None = None
+    rest = ""
+    for name, role in lacking.items():
+        names = role.sure if role is ROLES[name] else (*role.sure, *ROLES[name].sure)
+        near = None if likely else _most_similar(others, names)
+        likely = likely if near is None else (name, near)
+    for name, role in lacking.items():
+        doubted = None if likely else find_column(others, role.doubtful)
+        if doubted is not None:
+            likely, rest = (name, doubted), f" if it holds {_HELD[name]}"
+    given = "columns="
+    if likely:
+        given += f", such as {{{likely[0]!r}: {brief(likely[1])}}}"
+    return (
+        f"Name each by {{{given}}}{rest}, or rename it." if others else "Add what lacks."
+    ), given
+
+
+def _most_similar(columns, names):
+    """Return the column whose name is most like one of the names; None if none is like them."""
+    from difflib import get_close_matches  # imported here, since few programs make a mistake
+
+    plain = {each.lower(): each for each in columns if each.lower() not in ("id", "_id")}
+    for name in map(str.lower, names):
+        begun = [each for each in plain if name.startswith(each) or each.startswith(name)]
+        if found := get_close_matches(name, list(plain), 1, _SIMILAR) or begun:
+            return plain[found[0]]
+    return None
 
 
 def scores_are_labels(present) -> bool:

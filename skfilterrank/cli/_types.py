@@ -53,9 +53,15 @@ def pairs(text):
 
 def columns(text):
     """Read names of columns by role, as in qid=question,docno=passage_id."""
-    named = dict(pairs(text))
-    if wrong := [role for role in named if role not in _ROLES]:
-        raise ArgumentTypeError(f"expected {', '.join(_ROLES)}, got {brief(wrong[0])}.")
+    named: dict[str, str] = {}
+    for role, name in pairs(text):
+        if role not in _ROLES:
+            raise ArgumentTypeError(
+                f"expected qid, docno, label or, for runs, score, got {brief(role)}."
+            )
+        if role in named:
+            raise ArgumentTypeError(f"{role} has two columns, {named[role]} and {name}.")
+        named[role] = name
     return named
 
 

@@ -60,7 +60,9 @@ def complete(
 
     def read(path):
         own = _inputs.columns_of(path, columns, "label")
-        return read_qrels(_inputs.source(path), columns=own, **how)
+        table = read_qrels(_inputs.source(path), columns=own, **how)
+        _inputs.tell_query_column(table, path)
+        return table
 
     # A run that is named twice counts once.
     named = _inputs.read_named_runs(list(dict.fromkeys(runs)), columns)

@@ -28,6 +28,7 @@ from skfilterrank._files.kinds import (
     QRELS,
     ROLES,
     RUN,
+    advice_on_names,
     find_column,
     has_labels,
     scores_are_labels,
@@ -162,7 +163,8 @@ class DocumentPairs(NamedTuple):
     `values` holds labels or scores as float64. `name` is the name of a run, or None.
     `probabilities` are inclusion probabilities, or None. `judges` are the sources of the labels,
     or None if people gave all of them. `draws` are numbers of drawn label sets, -1 for rows that
-    hold in every set, or None without such sets.
+    hold in every set, or None without such sets. `query_column` is a doubtful name of the column of
+    queries, or None.
     """
 
     queries: list[str]
@@ -173,6 +175,7 @@ class DocumentPairs(NamedTuple):
     probabilities: np.ndarray | None = None
     judges: Judges | None = None
     draws: np.ndarray | None = None
+    query_column: str | None = None
 
     def take(self, rows) -> "DocumentPairs":
         """Return some of the rows, by their positions."""
@@ -238,33 +241,38 @@ class Table:
     def _fail_of_columns(self, found):
         """Raise for roles without a column; `found` are the columns of the roles."""
         order = f"judgments come first, then runs{{{AS_IN}}}."
-        lacking = [name for name in found if found[name] is None]
-        others = [each for each in self._present if each not in found.values()]
-        advice, given = "Add what lacks.", "columns="
-        if others:
-            given = f"columns=, such as {{{lacking[0]!r}: {brief(others[0])}}}"
-            advice = f"Name each by {{{given}}}, or rename it."
-        for name in lacking:
-            if name in self._present and self._roles[name] is not ROLES[name]:
-                advice = (
-                    f"{{columns=}} is for tables whose columns have other names; here "
-                    f"{brief(name)} is there: leave it out of {{columns=}}."
-                )
+        absent = [name for name in found if found[name] is None]
+        swapped = None
+        if absent == ["score"] and has_labels(self._present):
+            swapped = f"These look like judgments, but a run was expected: {order}"
+        if absent == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
+            swapped = f"This looks like a run, but judgments were expected: {order}"
+        # Who names what lacks must name columns of doubtful names, too.
+        lacking = [name for name in found if name in absent or self._is_doubtful(name)]
+        lacking = absent if swapped else lacking
+        taken = [found[name] for name in found if name not in lacking]
+        others = [each for each in self._present if each not in taken]
+        advice, given = advice_on_names({name: self._roles[name] for name in lacking}, others)
         most = {"score": 1}
         names = [
             " or ".join(map(repr, self._roles[name].sure[: most.get(name, 2)])) for name in lacking
         ]
         if "score" in lacking and "score" in self._present:
             names[lacking.index("score")] += " of a run (beside 'corpus-id' it is a label)"
-        if lacking == ["score"] and has_labels(self._present):
-            advice = f"These look like judgments, but a run was expected: {order}"
-        if lacking == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
-            advice = f"This looks like a run, but judgments were expected: {order}"
         raise InputError(
             f"{self.name} has no column {', and no column '.join(names)}; its "
-            f"columns are {brief_list(self._present)}. {advice}",
+            f"columns are {brief_list(self._present)}. {swapped or advice}",
             argument=(AS_IN, "columns=", given),
         )
+
+    def _is_doubtful(self, name):
+        """Tell whether the column of a role has it by a doubtful name."""
+        role = self._roles[name]
+        return bool(role.doubtful) and not role.is_sure(self.alias(name))
+
+    def doubtful_query(self) -> str | None:
+        """Return the column of queries if its name is a doubtful one, else None."""
+        return self.alias("qid") if self._is_doubtful("qid") else None
 
     def column(self, name):
         """Return a column that the table has, under any of its known names, as a Series."""

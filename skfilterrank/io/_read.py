@@ -22,10 +22,12 @@ from skfilterrank._files.forms import (
 from skfilterrank._files.kinds import (
     LINES,
     ORDER,
+    QUERY_COLUMN,
     ROLES,
     RUN,
     SEPARATORS,
     Role,
+    advice_on_names,
     find_column,
     form_of,
     is_number,
@@ -102,7 +104,7 @@ def read_qrels(
         numeric labels as they are.
     columns : dict or None, default=None
         Names of columns in a table by our names, such as ``{"qid": "question", "label": "grade"}``.
-        None looks for the known names, see Notes.
+        None looks for the known names, see Notes. If a column is named, the others need sure names.
     duplicates : {"raise", "max", "first"}, default="raise"
         Treatment of a document that a query holds twice: "max" takes the highest label, and "first"
         the first one. "raise" is an error, but the same line twice counts once, with a warning.
@@ -159,8 +161,9 @@ def read_qrels(
     "query_id", "topic", "question_id", "query" or "user"; "docno", "doc_id", "document_id",
     "passage_id", "pid" or "item"; "label", "relevance", "rel", "rating" or "grade"; and some
     variants of these. Two columns of one meaning are an error, unless one is called "qid", "docno"
-    or "label", or may be a text, such as "query" beside "query_id". In a table with "corpus-id" or
-    "q_id", the column "score" holds labels. A missing label is NaN (pooled, but not judged). A
+    or "label", or may be a text, such as "query" beside "query_id". Doubtful names, such as
+    "query", "user" and "item", count only if `columns` names nothing. In a table with "corpus-id"
+    or "q_id", the column "score" holds labels. A missing label is NaN (pooled, but not judged). A
     column "judged_by" has the form that is described above, and may be empty for people. A column
     "iteration" is read like the second column of TREC format.
 
@@ -239,6 +242,8 @@ def qrels_rows(
         raise InputError(f"subtopic must be None or 'max', got {brief(subtopic)}.")
     content = _opened(source, "label", argument, columns)
     rows = qrels_rows_of(content, gains, duplicates, subtopic)
+    if isinstance(content, Table):
+        rows = rows._replace(query_column=content.doubtful_query())
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
     return settled(rows, source, unjudged_label, predicted, content.name)
@@ -399,7 +404,16 @@ def run_frame(source, argument, columns=None) -> pd.DataFrame:
             others["run"] = distinct_column(*content.words("run"))
     columns |= others | {"score": rows.values}
     names = [name for name in ("qid", "docno", "rank", "score", "run") if name in columns]
-    return pd.DataFrame({name: columns[name] for name in names})
+    frame = pd.DataFrame({name: columns[name] for name in names})
+    query = content.doubtful_query() if isinstance(content, Table) else None
+    return _marked(frame, query)
+
+
+def _marked(frame, query_column):
+    """Note a doubtful name of the column of queries, which commands tell."""
+    if query_column is not None:
+        frame.attrs[QUERY_COLUMN] = query_column
+    return frame
 
 
 def run_rows(source) -> DocumentPairs:
@@ -422,7 +436,7 @@ def qrels_frame(source, argument, **reading) -> pd.DataFrame:
     if rows.draws is not None:
         columns["draw"] = pd.array(rows.draws, dtype="Int64")
         columns["draw"][rows.draws < 0] = pd.NA
-    return pd.DataFrame(columns)
+    return _marked(pd.DataFrame(columns), rows.query_column)
 
 
 def refuse_draws(argument):
@@ -596,7 +610,8 @@ def read_judged_table(
         holds the query id, which becomes the index level "qid". "label" holds the labels, as
         numbers or strings; missing labels become NaN (unjudged). Without a name for them, the names
         that `read_qrels` knows are tried, such as "query_id" and "relevance", and the column of
-        labels is called "label". "docno" holds the document id, which becomes the second index
+        labels is called "label". Doubtful names of the query, such as "user", are tried only if no
+        column is named. "docno" holds the document id, which becomes the second index
         level, "docno"; without a name, there is no such level.
     labelled : bool, default=True
         False is for a table without labels.
@@ -658,7 +673,8 @@ def read_judged_table(
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
     taken = [each for each in (query, label, document) if each is not None]
     queries, labels = (
-        _role(given, ours, taken) for given, ours in ((query, "qid"), (label, "label"))
+        _role(given, ours, taken, takes_doubtful=not columns)
+        for given, ours in ((query, "qid"), (label, "label"))
     )
     free = [each for each in documents if find_column(taken, [each]) is None]
     perhaps = free if document is None else [document]
@@ -685,16 +701,19 @@ def read_judged_table(
             f"columns into a first line, such as {brief_list(wanted)}.",
             name,
         )
+    is_doubtful = bool(queries.doubtful) and not queries.is_sure(ids[0])
     if absent:
-        lacking = next(role for role in named if named[role] in absent)
+        if is_doubtful and query not in absent:
+            # Who names what lacks must name a column of a doubtful name, too.
+            absent, wanted = [query, *absent], wanted[1:]
+        roles = {"qid": queries, "label": labels, "docno": Role((document,))}
+        lacking = {role: roles[role] for role in named if named[role] in absent}
         others = [column for column in table.columns if column not in wanted]
-        usual = find_column(others, ROLES[lacking].names)
-        likely = others[:1] if usual is None else [usual]
-        given = "columns=" + "".join(f", such as {{{lacking!r}: {brief(each)}}}" for each in likely)
+        advice, given = advice_on_names(lacking, others)
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "
-            f"{brief_list(table.columns)}. Name each by {{{given}}}, or rename it.",
-            argument=given,
+            f"{brief_list(table.columns)}. {advice}",
+            argument=("columns=", given),
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)
@@ -713,19 +732,18 @@ def read_judged_table(
     if label is not None:
         table[label] = _as_labels(table[label], name, line_of)
     table.index = pd.Index(keys[0], name="qid") if document is None else index
-    return table
+    return _marked(table, ids[0] if is_doubtful else None)
 
 
-def _role(name, ours, taken):
+def _role(name, ours, taken, takes_doubtful):
     """Return the names of a role for our name, without those of other columns; else the name."""
     if name != ours:
         return Role((name,))
-    return Role(
-        *(
-            tuple(each for each in names if each == ours or each not in taken)
-            for names in ROLES[ours]
-        )
+    sure, doubtful = (
+        tuple(each for each in names if each == ours or each not in taken)
+        for names in (ROLES[ours].sure, ROLES[ours].doubtful)
     )
+    return Role(sure, doubtful, takes_doubtful)
 
 
 def _as_labels(values, name, line_of):

@@ -202,6 +202,8 @@ def test_texts_become_values(convert, text, value):
         (types.gains, "Bad", "expected LABEL=GAIN, got 'Bad'"),
         (types.gains, "Bad=inf", "expected LABEL=GAIN, got 'Bad=inf'"),
         (types.gains, "A=1,A=2", "label 'A' has two gains"),
+        (types.columns, "label=verdict,qid=q,label=x", "label has two columns, verdict and x"),
+        (types.columns, "text=a", "expected qid, docno, label or, for runs, score, got 'text'"),
         (types.pairs, "x", "expected A=B,..., got 'x'"),
         (types.positive, "9" * 5000, "expected a whole number from 1 up, got '999"),
         (types._seed, "-1", r"expected a whole number below 2\*\*31"),

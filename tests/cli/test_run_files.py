@@ -151,6 +151,42 @@ def test_judgments_of_other_documents_are_told(run, tmp_path, command):
         assert err.count("the judgments hold no label") == 1
 
 
+def test_a_column_is_not_the_query_by_a_doubtful_name(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "q1,a,u1,1,.9\nq1,b,u2,0,.1\nq1,c,u3,1,.5\nq2,d,u1,0,.8\nq2,e,u2,1,.3\nq2,f,u3,1,.4\n"
+    Path("m.csv").write_text("question,answer,user,verdict,ce_score\n" + rows)
+    named = "docno=answer,label=verdict,score=ce_score"
+    given = ("m.csv", "m.csv", "-m", "ap", "--columns")
+    code, out, err = run("evaluate", *given, named)
+    assert (code, out) == (2, "")
+    assert "m.csv has no column 'qid' or 'query_id'; its columns are 'question', 'answer'" in err
+    assert "such as qid=question, or rename it" in err
+    code, out, err = run("evaluate", *given, f"qid=question,{named}")
+    assert (code, out.split()[-1], "queries" in err) == (0, "0.7917", False)
+    code, _, err = run("rank-filter", "m.csv", "--columns", "label=verdict")
+    assert (code, "m.csv has no column 'qid'; its columns are" in err) == (2, True)
+    # Names for one kind of file count for the other.
+    Path("r.csv").write_text("user,item,score\nu1,a,1\n")
+    Path("q.csv").write_text("qid,docno,verdict\nu1,a,1\n")
+    code, _, err = run("evaluate", "q.csv", "r.csv", "--columns", "label=verdict")
+    assert (code, "r.csv has no column 'qid'" in err) == (2, True)
+    code, _, err = run("evaluate", *given, "qid=answer,docno=answer,label=verdict")
+    assert (code, "--columns must name each column once" in err) == (2, True)
+
+
+def test_a_query_of_a_doubtful_name_is_told(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.csv").write_text("user,item,rating,x\nu1,a,1,1\nu1,b,0,3\n")
+    Path("r.csv").write_text("topic,docno,score\nu1,a,1\nu1,b,2\n")
+    told = "{}.csv: queries are the column '{}'; name another by --columns qid=NAME"
+    _, out, err = run("evaluate", "q.csv", "r.csv", "-m", "rr")
+    assert (out.split()[-1], told.format("q", "user") in err) == ("0.5000", True)
+    assert told.format("r", "topic") in run("fuse", "r.csv", "r.csv")[2] + run("fuse", "r.csv")[2]
+    assert told.format("q", "user") in run("rank-filter", "q.csv", "--cv", "2")[2]
+    Path("q.csv").write_text("qid,item,rating,x\nu1,a,1,1\nu1,b,0,3\n")
+    assert "queries are" not in run("evaluate", "q.csv", "r.csv", "-m", "rr")[2]
+
+
 def test_columns_of_tables_are_named(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text("question,passage,verdict\n1,a,1\n1,b,0\n")

@@ -96,7 +96,7 @@ QRELS = {
     "Amazon's ESCI": [
         "query,query_id,product_id,esci_label\nx,1,a,E\nx,1,b,I\n",
         [("1", "a", 3), ("1", "b", 0)],
-        {"gains": WORDS, "columns": {"label": "esci_label"}},
+        {"gains": WORDS, "columns": {"docno": "product_id", "label": "esci_label"}},
     ],
     "names of one's own": [
         "question,answer,verdict\n1,a,2\n1,b,0\n",
@@ -106,7 +106,7 @@ QRELS = {
     "user of a search, and query": [
         "user_id,query,item_id,rating\n7,1,a,2\n8,1,b,0\n",
         "may each be 'qid': name one of them by columns=",
-        {"columns": {"qid": "query"}},
+        {"columns": {"qid": "query", "docno": "item_id"}},
     ],
     "MovieLens, CSV": ["userId,movieId,rating,timestamp\n1,a,2.0,9\n1,b,0.0,9\n", TWO],
     "MovieLens 100k, u.data": ["1\t242\t2\t881250949\n2\t302\t2\t891717742\n", ADD],

@@ -621,7 +621,7 @@ def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_p
             "# c\nqid,text,stars\n1,a,2\n",
             None,
             "no column 'docno' or 'doc_id', and no column 'label' or 'relevance'; its columns are "
-            "'qid', 'text', 'stars'. Name each by columns=, such as {'docno': 'text'}, or",
+            "'qid', 'text', 'stars'. Name each by columns=, or rename it",
         ),
         (
             "1 0 a 1\n",

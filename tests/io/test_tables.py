@@ -104,9 +104,9 @@ def test_columns():
         (
             {"qid": "query"},
             "has no column 'query'; its columns are 'qid', 'docno', 'label', 'score', 'text'. "
-            r"Name each by columns=, such as \{'qid': 'qid'}, or rename it",
+            "columns= is for tables .* here 'qid' is there: leave it out of columns=",
         ),
-        ({"label": "grade"}, r"no column 'grade'; .* by columns=, such as \{'label': 'label'},"),
+        ({"label": "grade"}, "no column 'grade'; .* here 'label' is there: leave it out"),
         ({"docno": "id"}, "has no column 'id'; its columns are"),
         ({"qid": "label"}, "columns must name each column once, .* 'label' has two meanings"),
         ({"docno": "label"}, "columns must name each column once"),
@@ -365,9 +365,60 @@ def test_columns_of_doubtful_names_are_taken_alone_and_not_guessed():
         read_qrels(io.StringIO(table))
     with pytest.raises(ValueError, match=message):
         read(table)
-    found = read_qrels(io.StringIO(table), columns={"qid": "user_id"})
+    named = {"qid": "user_id", "docno": "item_id"}
+    found = read_qrels(io.StringIO(table), columns=named)
     assert found.to_numpy().tolist() == [["1", "a", 2]]
     assert read(table.replace("query", "text")).index.tolist() == ["1"]
+
+
+@pytest.mark.parametrize("columns", [{"label": "Urteil"}, {"label": "Urteil", "docno": "Antwort"}])
+def test_who_names_a_column_gets_no_other_of_a_doubtful_name(columns):
+    table = "Frage,Antwort,user,Urteil,item\nq1,a,u1,1,x\nq1,b,u2,0,y\n"
+    message = (
+        "has no column 'qid'.*; its columns are 'Frage', 'Antwort', 'user', 'Urteil', 'item'. Name "
+        r"each by columns=, such as \{'qid': 'user'\} if it holds the queries, or rename it"
+    )
+    frame = pd.read_csv(io.StringIO(table))
+    for readable in (io.StringIO(table), io.StringIO(table.replace(",", "\t")), frame):
+        with pytest.raises(InputError, match=message):
+            read_qrels(readable, columns=columns)
+    with pytest.raises(InputError, match=message):
+        read(table, columns=columns)
+    run = frame.rename(columns={"Urteil": "score"})
+    with pytest.raises(
+        InputError, match="has no column 'qid' or 'query_id', and no column 'docno'"
+    ):
+        read_run(run, columns={"score": "score"})
+    sure = table.replace("Frage", "query_id").replace("Antwort", "doc_id")
+    assert read_qrels(io.StringIO(sure), columns={"label": "Urteil"})["qid"].tolist() == ["q1"] * 2
+
+
+def test_what_lacks_is_said_of_columns_of_doubtful_names_too():
+    table = "Frage,user,Urteil,item\nq1,u1,1,x\n"
+    message = (
+        "has no column 'qid' or 'query_id', and no column 'docno' or 'doc_id', and no column 'la"
+    )
+    with pytest.raises(InputError, match=message):
+        read_qrels(io.StringIO(table))
+    with pytest.raises(InputError, match="has no column 'qid', 'label'; its columns"):
+        read(table)
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "advice"),
+    [
+        # A column one letter away comes before a doubtful name.
+        ("Frage,docno,user,label", {"qid": "Frag"}, r"by columns=, such as \{'qid': 'Frage'\}, or"),
+        ("question,docno,user,label", {"docno": "docno"}, r"such as \{'qid': 'question'\}, or"),
+        ("qid,docno,Frage,Urteil", {"qid": "qid"}, "Name each by columns=, or rename it"),
+        ("qid,id,Frage,label", {"docno": "Antwort"}, "Name each by columns=, or rename it"),
+        ("qid,docno,text,lable", None, r"such as \{'label': 'lable'\}, or"),
+    ],
+)
+def test_an_example_of_columns_is_one_whose_name_is_similar(header, columns, advice):
+    for of_judgments in (read_qrels, lambda text, columns: read(text.read(), columns=columns)):
+        with pytest.raises(InputError, match=f"has no column .* {advice}"):
+            of_judgments(io.StringIO(f"{header}\nq1,a,u1,1\n"), columns=columns)
 
 
 def test_the_first_line_tells_the_format_where_the_name_does_not():
