@@ -134,10 +134,10 @@ class FeedbackSelector(QuerySelector):
     about ``1 - (1 - confidence_level) ** (1 / u)`` of the documents must be in the sample. For 0.8
     and 0.95 these are
 
-    ==================  ====  ====  ====  ====  =====
-    relevant documents    10    20    50   100   1000
+    ===================  ====  ====  ====  ====  =====
+    relevant documents     10    20    50   100   1000
     share in the sample  63%   39%   21%   11%   1.2%
-    ==================  ====  ====  ====  ====  =====
+    ===================  ====  ====  ====  ====  =====
 
     A query with fewer is judged nearly whole, and so is one with nothing relevant ("n_needed"). A
     sample that turns out too small may be enlarged: with the same `random_state`, the larger one
