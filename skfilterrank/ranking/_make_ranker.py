@@ -34,6 +34,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief, did_you_mean
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
+from skfilterrank.ranking._held_out_sets import XGBOOST_ALIASES
 from skfilterrank.ranking._lambdarank import LambdaRankRanker, check_lightgbm_names
 from skfilterrank.ranking._query_ranker import OrdinalRanker, QueryRanker
 from skfilterrank.ranking._rankboost import RankBoostRanker
@@ -117,7 +118,8 @@ def make_ranker(
     **params
         Further parameters of the method, or of the learner of a loss, such as ``n_estimators=300``.
         "listnet", "ranknet" and "lambdamart" also take `validation_fraction` and `measure` of
-        :class:`QueryRanker`, for early stopping.
+        :class:`QueryRanker`, for early stopping. XGBoost's other names, such as `eta`, become those
+        of its ranker, such as `learning_rate`.
 
     Returns
     -------
@@ -296,11 +298,14 @@ def _ranknet(*, random_state, n_jobs, **params):
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }
-    for name, own, given in (("seed", "random_state", random_state), ("nthread", "n_jobs", n_jobs)):
-        if name in params and given is not None:
+    given = {"random_state": random_state, "n_jobs": n_jobs} | params
+    for name in XGBOOST_ALIASES.keys() & params.keys():
+        own, value = XGBOOST_ALIASES[name], params.pop(name)
+        if value is None:
+            continue
+        if given.get(own) is not None:
             raise InputError(f"{name!r} is XGBoost's name of {own}=: leave one of them out.")
-        if name in params:
-            del settings[own]
+        params[own] = value
     return xgboost.XGBRanker(**settings | params)
 
 

@@ -26,6 +26,7 @@ from skfilterrank.ranking import (
     METHODS,
     LambdaRankRanker,
     OrdinalRanker,
+    QueryRanker,
     RankAndFilter,
     RankerMixin,
     make_ranker,
@@ -396,22 +397,102 @@ def test_parameters_that_an_estimator_does_not_have_are_refused(arguments, owner
 
 def test_xgboost_gets_parameters_that_its_ranker_does_not_list():
     ranker = make_ranker("ranknet", lambdarank_normalization=False, eta=0.2).estimator
-    assert ranker.get_params().items() >= {"lambdarank_normalization": False, "eta": 0.2}.items()
+    found = {"lambdarank_normalization": False, "learning_rate": 0.2}
+    assert ranker.get_params().items() >= found.items()
     with pytest.raises(InputError, match="objective= of this method is 'rank:pairwise'"):
         make_ranker("ranknet", objective="rank:ndcg")
-    for names in ({"nthread": 2, "seed": 3}, {"n_jobs": 2, "random_state": 3}):
-        ranker = make_ranker("ranknet", disable_default_eval_metric=True, **names).estimator
-        found = ranker.get_xgb_params()
-        assert found.items() >= names.items()
-        assert sum(found.get(name) is not None for name in ("n_jobs", "nthread")) == 1
+    assert make_ranker("ranknet", disable_default_eval_metric=True).estimator.kwargs
     of_boosters = {"rate_drop": 0.1, "feature_selector": "shuffle"}
     assert (
         make_ranker("ranknet", **of_boosters).estimator.get_params().items() >= of_boosters.items()
     )
-    for both in ({"n_jobs": 1, "nthread": 1}, {"random_state": 0, "seed": 0}):
-        own, name = both
-        with pytest.raises(InputError, match=rf"'{name}' is XGBoost's name of {own}=: leave"):
-            make_ranker("ranknet", **both)
+
+
+# Names of one parameter: that of scikit-learn's classes, and another one of the library.
+XGBOOST = {
+    "n_jobs": "nthread",
+    "random_state": "seed",
+    "learning_rate": "eta",
+    "reg_lambda": "lambda",
+    "reg_alpha": "alpha",
+    "gamma": "min_split_loss",
+    "updater": "updater_seq",
+}
+LIGHTGBM = {
+    "n_estimators": "num_iterations",
+    "learning_rate": "eta",
+    "num_leaves": "max_leaves",
+    "subsample": "sub_row",
+    "random_state": "seed",
+    "reg_lambda": "lambda_l2",
+}
+
+
+@pytest.mark.parametrize(("own", "name"), XGBOOST.items())
+def test_an_estimator_of_xgboost_has_one_name_of_a_parameter(own, name):
+    ranker = make_ranker("ranknet", **{name: 2, own: None} if own != "updater" else {name: 2})
+    found = ranker.estimator.get_params()
+    assert found[own] == 2
+    assert name not in found
+    with pytest.raises(InputError, match=rf"'{name}' is XGBoost's name of {own}=: leave"):
+        make_ranker("ranknet", **{own: 1, name: 1})
+
+
+@pytest.mark.parametrize(
+    ("method", "own", "name"),
+    [
+        *(("ranknet", *names) for names in XGBOOST.items() if "updater" not in names),
+        *(("lambdamart", *names) for names in LIGHTGBM.items()),
+    ],
+)
+def test_no_second_name_is_ignored(method, own, name, rows):
+    many, few = (2, 1) if own not in ("subsample", "learning_rate") else (0.9, 0.8)
+    ranker = make_ranker(method, **{"n_estimators": 2, own: many})
+    ranker.set_params(**{f"estimator__{name}": few})
+    with pytest.raises(InputError, match=rf"has .*\b{name}\b.*: set {own} alone, and {name} to"):
+        ranker.fit(rows.X, rows.y, groups=rows.groups)
+    ranker.set_params(**{f"estimator__{name}": many}).fit(rows.X, rows.y, groups=rows.groups)
+
+
+def test_a_default_that_another_name_replaces(rows):
+    def sums(**params):
+        ranker = QueryRanker(lightgbm.LGBMRanker(verbose=-1, n_jobs=1, **params))
+        return ranker.fit(rows.X, rows.y, groups=rows.groups).predict(rows.X).sum()
+
+    # LightGBM prefers its main names to the defaults of subsample and subsample_freq.
+    assert sums(bagging_fraction=0.5, bagging_freq=1) == sums(subsample=0.5, subsample_freq=1)
+    # It prefers learning_rate, whose default would win without a word.
+    with pytest.raises(InputError, match="learning_rate and eta"):
+        sums(eta=0.5)
+
+
+def test_a_search_over_the_seed_after_another_name_of_it(rows):
+    def total(ranker):
+        return ranker.fit(rows.X, rows.y, groups=rows.groups).predict(rows.X).sum()
+
+    params = {"n_estimators": 5, "subsample": 0.5}
+    third, fourth = (total(make_ranker("ranknet", seed=seed, **params)) for seed in (3, 4))
+    ranker = make_ranker("ranknet", seed=3, **params).set_params(estimator__random_state=4)
+    assert total(ranker) == fourth != third
+
+
+@pytest.mark.parametrize("names", [("seed", "nthread"), ("random_state", "n_jobs")])
+def test_seeds_and_threads_that_xgboost_cannot_use(names, rows):
+    seed, threads = names
+    for params, message in (
+        ({seed: "x"}, "random_state must be None, a whole number .* got 'x'"),
+        ({seed: 2.5}, "random_state must be None, a whole number .* got 2.5"),
+        ({threads: "x"}, "n_jobs must be None or a whole number .* got 'x'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            make_ranker("ranknet", n_estimators=1, **params).fit(rows.X, rows.y, groups=rows.groups)
+    same = [
+        make_ranker("ranknet", n_estimators=2, subsample=0.5, **{seed: np.random.RandomState(3)})
+        .fit(rows.X, rows.y, groups=rows.groups)
+        .predict(rows.X)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*same)
 
 
 @pytest.mark.parametrize("name", ["lambdamart", "ranknet"])
