@@ -55,7 +55,7 @@ class Rows:
           function.
         - a Dask DataFrame: the workers read its partitions, and only sums are sent back.
     query : str, default="qid"
-        Column (of pandas also index level) of query ids: numbers or text, never missing.
+        Column (of pandas also index level) of query ids: numbers or text, never missing or empty.
     label : str, default="label"
         Column of labels, missing or NaN where unjudged.
     score : str, default="score"

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.checks import as_column, entry_types, is_missing, no_unicode
+from skfilterrank._base.words import counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 QID = "qid"
@@ -69,6 +70,15 @@ class GroupIndex:
     def from_groups(cls, groups, name: str = "groups") -> "GroupIndex":
         """Index the query id of each row; ids may be of any type and in any order."""
         values = _group_values(groups, name)
+        index = cls._of_values(values, name)
+        # An empty text is sorted first.
+        if isinstance(first := index.query_ids[0], str | bytes) and not first:
+            raise _of_empty_texts(values, first, name)
+        return index
+
+    @classmethod
+    def _of_values(cls, values, name):
+        """Index checked query ids."""
         n_rows = len(values)
         if n_rows == 0:
             raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
@@ -286,7 +296,18 @@ def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
                 next(each for each in ids if isinstance(each, kind)),
                 next(each for each in ids if not isinstance(each, kind)),
             )
+    if len(ids) and isinstance(ids[0], str | bytes) and (ids == ids[0][:0]).any():
+        raise _of_empty_texts(values, ids[0][:0], name)
     return ids, np.diff(heads, append=len(values))
+
+
+def _of_empty_texts(values, empty, name):
+    """Return the error for query ids that are empty texts."""
+    rows = np.flatnonzero(np.asarray(values) == empty)
+    return InputError(
+        f"{name} has {counted(len(rows), 'empty text')}, the first at row {rows[0]}: every row "
+        f"needs the id of its {_owner(name)}. Drop these rows, or give each its id."
+    )
 
 
 def _of_different_types(name, one, other):
@@ -316,8 +337,7 @@ def _group_values(groups, name):
         if missing.any():
             raise InputError(
                 f"{name} has {missing.sum()} missing value(s), the first at row "
-                f"{missing.argmax()}: every row needs the id of its "
-                f"{'cluster' if name == 'clusters' else 'query'}."
+                f"{missing.argmax()}: every row needs the id of its {_owner(name)}."
             )
     for kind in kinds:
         if kind.__hash__ is None:
@@ -326,6 +346,10 @@ def _group_values(groups, name):
                 f"{kind.__name__}."
             )
     return values
+
+
+def _owner(name):
+    return "cluster" if name == "clusters" else "query"
 
 
 def _factorize(values, name):

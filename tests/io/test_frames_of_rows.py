@@ -49,6 +49,13 @@ def test_missing_query_ids(kind):
         evaluate(Rows(source), "ap")
 
 
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table, pl.DataFrame])
+def test_empty_query_ids(make):
+    source = make({"qid": ["a", "", "", "b"], "label": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
+    with pytest.raises(InputError, match="'qid' has 2 empty texts, the first at row 1: every row"):
+        evaluate(Rows(source), "ap")
+
+
 def test_ids_of_two_types():
     numbers, texts = make_rows(5), make_rows(5, text_ids=True)
     with pytest.raises(InputError, match="query ids are of different types"):

@@ -679,3 +679,14 @@ def test_runs_without_ranks():
         lines = "".join(f"1 Q0 d{score} {score}\n" for score in scores)
         with pytest.raises(FileFormatError, match=r"judgments, or a run without ranks .*: for a"):
             read_run(io.StringIO(lines))
+
+
+@pytest.mark.parametrize("name", ["qid", "docno"])
+@pytest.mark.parametrize(("read", "value"), [(read_qrels, "label"), (read_run, "score")])
+def test_empty_ids(name, read, value):
+    frame = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], value: [1.0, 0.0]})
+    assert len(read(frame)) == 2
+    frame.loc[1, name] = ""
+    message = f"source holds the empty text as an id in column '{name}' in row 1; every row needs"
+    with pytest.raises(InputError, match=message):
+        read(frame)

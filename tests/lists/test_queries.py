@@ -46,7 +46,7 @@ ID_TYPES = {
     "float": (np.array, [-0.5, 0.0, 1e300]),
     "bool": (lambda ids: np.array(ids) > 1, [0, 1, 2]),
     "list of str": (list, ["10", "9", "a b"]),
-    "numpy U": (np.array, ["", "é", "長い"]),
+    "numpy U": (np.array, ["a", "é", "長い"]),
     "numpy S": (np.array, [b"a", b"aa", b"b"]),
     "numpy StringDType": (lambda ids: np.array(ids, dtype=np.dtypes.StringDType()), "abc"),
     "object of str": (lambda ids: np.array(ids, dtype=object), ["10", "9", "nan"]),
@@ -290,6 +290,21 @@ def test_many_rows_in_several_chunks(monkeypatch):
 def test_missing_ids(groups):
     with pytest.raises(ValueError, match=r"groups has 1 missing value\(s\), the first at row 1"):
         GroupIndex.from_groups(groups)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [["b", "", "a", ""], ["a", "", "a", ""], ["b", "", "", "b"]],
+    ids=["sorted", "scattered", "runs"],
+)
+@pytest.mark.parametrize(
+    "kind", [list, np.array, pd.Series, pd.Categorical, pl.Series, lambda ids: np.array(ids, "S1")]
+)
+def test_empty_texts_are_no_ids(ids, kind):
+    message = "groups has 2 empty texts, the first at row 1: every row needs the id of its query"
+    with pytest.raises(InputError, match=message):
+        GroupIndex.from_groups(kind(ids))
+    assert GroupIndex.from_groups(kind([each or "c" for each in ids])).n_rows == 4
 
 
 @pytest.mark.parametrize("groups", [[], np.array([]), pd.Series([], dtype=str), pl.Series([])])
