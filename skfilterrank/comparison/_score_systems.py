@@ -136,9 +136,8 @@ def score_systems(
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     index = None
     if qrels is not None:
-        index = index_of_qrels(
-            qrels, gains=gains, measures=wanted.values(), may_have_draws=True, **reading
-        )
+        how = {"may_have_draws": True, "says_where": False, **reading}
+        index = index_of_qrels(qrels, gains=gains, measures=wanted.values(), **how)
         index.check_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (

@@ -229,11 +229,13 @@ def qrels_rows(
     duplicates="raise",
     subtopic=None,
     may_have_draws=False,
+    says_where=True,
 ) -> DocumentPairs:
     """Read judgments in any form; the parameters are those of `read_qrels`.
 
     `argument` is the name of the argument in messages. Drawn label sets are an error unless
-    `may_have_draws` is True.
+    `may_have_draws` is True. `says_where` is False for functions that take `unjudged_label`
+    themselves: then a warning of labels below 0 names no other function.
     """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
@@ -246,7 +248,7 @@ def qrels_rows(
         rows = rows._replace(query_column=content.doubtful_query())
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
-    return settled(rows, source, unjudged_label, predicted, content.name)
+    return settled(rows, source, unjudged_label, predicted, content.name, says_where)
 
 
 def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
@@ -538,11 +540,11 @@ def mark_as_said(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def settled(rows, source, unjudged_label, predicted, name):
+def settled(rows, source, unjudged_label, predicted, name, says_where=True):
     """Apply `unjudged_label` and `predicted` to judgments, with warnings for "warn"."""
     said = getattr(source, "attrs", {})
     if unjudged_label == "warn" and _SAID not in said:
-        _warn_of_labels_below_0(rows.values, name)
+        _warn_of_labels_below_0(rows.values, name, says_where)
     elif unjudged_label not in ("warn", None):
         labels = rows.values
         is_unjudged = labels < 0 if unjudged_label == "trec" else labels == unjudged_label
@@ -567,23 +569,22 @@ def settled(rows, source, unjudged_label, predicted, name):
     return rows
 
 
-def _warn_of_labels_below_0(labels, name):
+def _warn_of_labels_below_0(labels, name, says_where):
     """Warn if there are labels below 0, which may mean forbidden or unjudged."""
     below, counts = np.unique(labels[labels < 0], return_counts=True)
     if len(below):
         shown = _shown({f"{label:g}": n for label, n in zip(below[::-1], counts[::-1])})
+        end = ", to read_qrels or QrelsIndex, whose results every function accepts"
+        if not says_where:
+            end = "unjudged_label=-1"
         warn_user(
             f"{name} holds labels below 0 ({shown}), which are treated as forbidden documents. "
             "trec_eval treats them as unjudged documents, which changes values such as bpref, "
             "infAP and nDCG. Say {unjudged_label=None} if they are forbidden, "
             "{unjudged_label='trec'} if they are not judged, or pass the one label that means "
-            "unjudged{, to read_qrels or QrelsIndex, whose results every function accepts}.",
+            f"unjudged{'' if says_where else ', such as '}{{{end}}}.",
             DataWarning,
-            argument=(
-                "unjudged_label=None",
-                "unjudged_label='trec'",
-                ", to read_qrels or QrelsIndex, whose results every function accepts",
-            ),
+            argument=("unjudged_label=None", "unjudged_label='trec'", end),
         )
 
 

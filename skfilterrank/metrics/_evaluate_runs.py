@@ -268,7 +268,7 @@ def iter_evaluations(
         # Parse and warn once here, instead of for each run or in other processes.
         measures = parse_measures(measures)
         gains = params.get("gains")
-        said["may_have_draws"] = True
+        said |= {"may_have_draws": True, "says_where": False}
         qrels = index_of_qrels(qrels, gains=gains, measures=measures.values(), **said)
         warn_of_forbidden(measures.values(), qrels.labels, gains)
         qrels.check_sample(measures)
@@ -387,7 +387,8 @@ def _evaluate(
         aligned = run
     else:
         gains = params.get("gains")
-        how: dict[str, Any] = {"gains": gains, "measures": wanted.values(), "may_have_draws": True}
+        how: dict[str, Any] = {"gains": gains, "measures": wanted.values()}
+        how |= {"may_have_draws": True, "says_where": False}
         index = index_of_qrels(qrels, **how, **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     labels = aligned.label_sets[0]

@@ -1,7 +1,9 @@
 """Labels say who gave them, and a machine's never count as people's in silence."""
 
 import io
+import re
 import warnings
+from ast import literal_eval
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels, write_qrels
-from skfilterrank.metrics import evaluate_runs, values_of_run
+from skfilterrank.metrics import evaluate_run, evaluate_runs, values_of_run
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
 
@@ -275,6 +277,25 @@ def test_a_measure_of_forbidden_documents_says_what_they_mean():
     # Those of other measures may be documents that nobody judged.
     with pytest.warns(DataWarning, match="holds labels below 0"):
         values_of_run(frame, run, "ndcg_f@1")
+
+
+@pytest.mark.parametrize("score", [evaluate_runs, evaluate_run, score_systems])
+def test_the_warning_names_a_parameter_of_the_function_that_was_called(score):
+    frame = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "label": [1.0, -1.0]})
+    run = pd.DataFrame({"qid": "1", "docno": ["b", "a"], "score": [2.0, 1.0]})
+    runs = run if score is evaluate_run else {"a": run, "b": run}
+    with pytest.warns(DataWarning, match="holds labels below 0") as caught:
+        score(frame, runs, "ap")
+    (text,) = (str(each.message) for each in caught)
+    assert text.endswith("or pass the one label that means unjudged, such as unjudged_label=-1.")
+    for named in re.findall(r"unjudged_label=([\w'-]+)", text):
+        # No warning: warnings are errors here.
+        score(frame, runs, "ap", unjudged_label=literal_eval(named))
+    # Functions without this parameter say which others have it.
+    with pytest.warns(DataWarning, match="unjudged, to read_qrels or QrelsIndex, whose results"):
+        align(frame, run)
+    with pytest.warns(DataWarning, match="unjudged, to read_qrels or QrelsIndex, whose results"):
+        QrelsIndex(frame)
 
 
 @pytest.mark.parametrize("unjudged_label", ["none", np.nan, np.inf, True, [-1]])
