@@ -253,8 +253,10 @@ def make_ranking_scorer(
     """
     if callable(measure) and not isinstance(measure, Measure | ParsedMeasure):
         raise InputError(
-            f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
-            "scikit-learn's make_scorer for a function of your own."
+            f"{brief(measure)} is not one of skfilterrank's measures: give one, or its name. "
+            "register_measure makes one of a function of a single query. For a function of all "
+            "rows use scikit-learn's make_scorer, and y as a Series with the query ids as its "
+            "index: the function finds them by groups=y_true.index."
         )
     are_several = isinstance(measure, Iterable) and not isinstance(measure, str | ParsedMeasure)
     given: Any = measure

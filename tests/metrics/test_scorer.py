@@ -56,11 +56,13 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (
     forbidden_at_k,
     make_ranking_scorer,
     ndcg_f_score,
     ndcg_score,
+    register_measure,
     ul_normalized_score,
 )
 from skfilterrank.metrics._scorer import RankingScorer
@@ -501,7 +503,7 @@ class TestMaking:
             (("ndcg_f@3",), {"k": 5}, "k=5 contradicts the cut-off of 'ndcg_f@3'"),
             (("ndcg_f@3",), {"depth": 5}, "'ndcg_f' has no parameter depth: it takes gains, k, "),
             (("ndcg_f@3",), {"average": None}, "'ndcg_f' has no parameter average"),
-            ((np.mean,), {}, "is not one of skfilterrank's measures.*make_scorer"),
+            ((np.mean,), {}, "is not one of skfilterrank's measures.*make_scorer.*y_true.index"),
         ],
     )
     def test_errors(self, args, params, message):
@@ -538,3 +540,34 @@ def test_what_tunes_the_threshold_of_classes_says_what_to_use(measure):
     with pytest.raises(AttributeError, match=r"make_ranking_scorer\(.*use RankAndFilter\(classif"):
         tuned.fit(np.arange(8.0).reshape(-1, 1), [0, 1] * 4)
     assert not hasattr(scorer, "_score_func")
+
+
+def test_a_function_of_your_own_in_a_search(measure_table):
+    """What the error advises for functions of a user runs as it says."""
+
+    def of_all_rows(y_true, y_score):
+        return ndcg_f_score(y_true, y_score, groups=y_true.index, k=3)
+
+    def of_one_query(y_true, y_score):
+        return float(y_true[0] > 0)
+
+    with pytest.raises(InputError, match=r"register_measure.*make_scorer.*groups=y_true\.index"):
+        make_ranking_scorer(of_all_rows)
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(60, 3)), np.repeat(np.arange(20), 3)
+    y = pd.Series(np.sign(X[:, 0] + rng.normal(size=60)), index=queries)
+
+    def found(scoring, y):
+        search = GridSearchCV(
+            Ridge(), {"alpha": [0.1, 1e4]}, scoring=scoring, cv=GroupKFold(4), error_score="raise"
+        )
+        return search.fit(X, y, groups=queries).cv_results_["mean_test_score"]
+
+    own = make_ranking_scorer(register_measure("own_of_one_query", of_one_query))
+    for scoring, name in ((make_scorer(of_all_rows), "ndcg_f@3"), (own, "own_of_one_query")):
+        # The library's own scorers know the index by its name.
+        named = y.rename_axis("qid")
+        for each in (y, named) if name == "ndcg_f@3" else (named,):
+            np.testing.assert_allclose(
+                found(scoring, each), found(make_ranking_scorer(name), named)
+            )
