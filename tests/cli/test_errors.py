@@ -75,6 +75,7 @@ OF_PYTHON = {
     "metrics/_informativeness.py",
     "metrics/_normalized.py",
     "metrics/_random_rankings.py",
+    "metrics/_scorer.py",
     "thresholds/_certified.py",
     "thresholds/_certify.py",
     "thresholds/_drift.py",
