@@ -508,9 +508,12 @@ def _opened(source, value, argument, columns=None) -> TrecLines | Table:
     if form != LINES:
         frame, line_of = read_form(form, content, name, [roles["qid"].names, roles["docno"].names])
         return Table(frame, name, line_of, roles)
-    if columns and n_columns(content):
+    # Commands have one name for labels and one for scores, of which a file needs one.
+    other = "score" if value == "label" else "label"
+    own = [given for role, given in (columns or {}).items() if role != other]
+    if own and n_columns(content):
         raise FileFormatError(
-            f"the first line names no columns such as {brief_list(columns.values())}: leave out "
+            f"the first line names no columns such as {brief_list(own)}: leave out "
             f"{{columns=}}, or put names of the columns into the first line{seems(content)}.",
             name,
             argument="columns=",

@@ -238,3 +238,11 @@ def test_categories_are_learned_from(train, table):
     code, _, _ = train("--cv", "2", "--categorical", "color", "--out", "t.csv", file="told.csv")
     assert code == 0
     assert pd.read_csv("t.csv", index_col="system").loc["bce", "forbidden@3"] == 0
+
+
+def test_new_rows_have_no_query_of_a_doubtful_name_if_the_training_rows_had_none(folder):
+    write(folder, "a.csv", "qid,answer,label,x\n1,a,1,2\n1,b,0,3\n")
+    write(folder, "b.csv", "user,answer,x\n1,a,2\n1,b,3\n")
+    train = read_rows("a.csv", {"columns": {"docno": "answer"}})
+    with pytest.raises(ValueError, match=r"b.csv has no column 'qid'; its columns are 'user', 'an"):
+        read_rows("b.csv", {}, train.settings, labelled=False)

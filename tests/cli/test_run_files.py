@@ -1,5 +1,6 @@
 """A sample of judgments never passes for judgments of all documents."""
 
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -170,6 +171,11 @@ def test_a_column_is_not_the_query_by_a_doubtful_name(run, tmp_path, monkeypatch
     Path("q.csv").write_text("qid,docno,verdict\nu1,a,1\n")
     code, _, err = run("evaluate", "q.csv", "r.csv", "--columns", "label=verdict")
     assert (code, "r.csv has no column 'qid'" in err) == (2, True)
+    # A run in TREC format on standard input needs no names.
+    stdin = io.TextIOWrapper(io.BytesIO(b"u1 Q0 a 1 2 x\n"))
+    monkeypatch.setattr("sys.stdin", stdin)
+    code, out, _ = run("evaluate", "q.csv", "-", "-m", "rr", "--columns", "label=verdict")
+    assert (code, out.split()[-1]) == (0, "1.0000")
     code, _, err = run("evaluate", *given, "qid=answer,docno=answer,label=verdict")
     assert (code, "--columns must name each column once" in err) == (2, True)
 
