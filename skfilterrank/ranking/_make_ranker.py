@@ -320,7 +320,7 @@ def _xgboost_names(xgboost):
             yield from re.findall(r'"(\w+)":', section)
 
 
-def _lightgbm(loss, *, random_state, n_jobs, **params):
+def _lightgbm(loss, /, *, random_state, n_jobs, **params):
     """Make LightGBM's ranker with one of its objectives."""
     lightgbm = import_optional("lightgbm", f"LightGBM's {loss}")
     _refuse_objective(params, loss)
