@@ -227,15 +227,17 @@ def boosting_errors(estimator, has_sets: bool):
 
 def _refuse_two_names(estimator):
     """Raise if a booster has two values of one parameter, of which its library ignores one."""
-    if is_model(estimator, "xgboost", "XGBModel"):
+    if is_model(estimator, library := "xgboost", "XGBModel"):
         names_of = {own: [alias, own] for alias, own in XGBOOST_ALIASES.items()}
-    elif is_model(estimator, "lightgbm", "LGBMModel"):
+    elif is_model(estimator, library := "lightgbm", "LGBMModel"):
         # Each list begins with the name that LightGBM prefers.
         names_of = import_optional("lightgbm", "").basic._ConfigAliases._get_all_param_aliases()
     else:
         return
     params = estimator.get_params(deep=False)
-    defaults = type(estimator)().get_params(deep=False)
+    # A subclass of a user may need arguments.
+    own_class = next(c for c in type(estimator).__mro__ if c.__module__.split(".")[0] == library)
+    defaults = own_class().get_params(deep=False)
     for names in names_of.values():
         given = {name: params[name] for name in names if params.get(name) is not None}
         own = next((name for name in given if name in defaults), None)

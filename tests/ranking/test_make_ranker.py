@@ -468,6 +468,21 @@ def test_a_default_that_another_name_replaces(rows):
         sums(eta=0.5)
 
 
+class OfUser(lightgbm.LGBMRanker):
+    """A ranker of a user, which needs an argument."""
+
+    def __init__(self, source, **params):
+        super().__init__(**params)
+        self.source = source
+
+
+def test_a_booster_that_cannot_be_made_without_arguments(rows):
+    ranker = QueryRanker(OfUser("clicks", n_estimators=2, verbose=-1, eta=0.5))
+    with pytest.raises(InputError, match="OfUser has learning_rate and eta"):
+        ranker.fit(rows.X, rows.y, groups=rows.groups)
+    ranker.set_params(estimator__eta=None).fit(rows.X, rows.y, groups=rows.groups)
+
+
 def test_a_search_over_the_seed_after_another_name_of_it(rows):
     def total(ranker):
         return ranker.fit(rows.X, rows.y, groups=rows.groups).predict(rows.X).sum()
