@@ -133,7 +133,7 @@ def roles_of(columns) -> dict[str, Role]:
             f"{brief(twice[0])} has two meanings: name another column for one of them.",
             argument="columns",
         )
-    # Who names a column knows the table, so no other column is guessed by a doubtful name.
+    # A caller who names a column knows the table: no other one is guessed by a doubtful name.
     known = {
         name: role._replace(takes_doubtful=False) if columns and role.doubtful else role
         for name, role in ROLES.items()

@@ -247,7 +247,7 @@ class Table:
             swapped = f"These look like judgments, but a run was expected: {order}"
         if absent == ["label"] and find_column(self._present, ["score", "rank"]) is not None:
             swapped = f"This looks like a run, but judgments were expected: {order}"
-        # Who names what lacks must name columns of doubtful names, too.
+        # A caller who names what lacks must name columns of doubtful names, too.
         lacking = [name for name in found if name in absent or self._is_doubtful(name)]
         lacking = absent if swapped else lacking
         taken = [found[name] for name in found if name not in lacking]

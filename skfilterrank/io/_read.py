@@ -708,7 +708,7 @@ def read_judged_table(
     is_doubtful = bool(queries.doubtful) and not queries.is_sure(ids[0])
     if absent:
         if is_doubtful and query not in absent:
-            # Who names what lacks must name a column of a doubtful name, too.
+            # A caller who names what lacks must name a column of a doubtful name, too.
             absent, wanted = [query, *absent], wanted[1:]
         roles = {"qid": queries, "label": labels, "docno": Role((document,))}
         lacking = {role: roles[role] for role in named if named[role] in absent}
