@@ -178,7 +178,8 @@ def _most_similar(columns, names):
 
     plain = {each.lower(): each for each in columns if each.lower() not in ("id", "_id")}
     for name in map(str.lower, names):
-        begun = [each for each in plain if name.startswith(each) or each.startswith(name)]
+        # "question" begins "question_id" by a whole word, but "c" does not begin "corpus_id" so.
+        begun = [e for e in plain if f"{e}_".startswith(f"{name}_") or name.startswith(f"{e}_")]
         if found := get_close_matches(name, list(plain), 1, _SIMILAR) or begun:
             return plain[found[0]]
     return None

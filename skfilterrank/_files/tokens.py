@@ -259,7 +259,8 @@ def _fail(row, what, rest):
 def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
     """Make tokens of a column of ids; integers become digits, and a missing id is an error.
 
-    ``fail(row, problem, remedy)`` raises the error for a row.
+    ``fail(row, problem, remedy)`` raises the error for a row. The empty text is no id, and white
+    space is one if `may_be_blank` is True.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
@@ -269,18 +270,21 @@ def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
         raise InputError(
             f"{name} holds a signalling NaN (decimal.Decimal): give texts or whole numbers."
         ) from None
-    if missing.any():
-        lacking = [int(missing.argmax())]
-    else:
-        tokens = _id_tokens(column, name, fail)
-        if may_be_blank:
-            return tokens
+    check_ids_given(missing, name, fail)
+    tokens = _id_tokens(column, name, fail)
+    missing = tokens.lengths == 0
+    if not may_be_blank:
         first = tokens.data[tokens.starts]
-        rows = np.flatnonzero((tokens.lengths == 0) | (first <= ord(" ")) | (first > 127))
-        lacking = [row for row, text in zip(rows, tokens.take(rows).tolist()) if not text.strip()]
-        if not lacking:
-            return tokens
-    return fail(int(lacking[0]), f"no id in column {brief(name)}", "; every row needs one.")
+        rows = np.flatnonzero(missing | (first <= ord(" ")) | (first > 127))
+        missing[rows] = [not text.strip() for text in tokens.take(rows).tolist()]
+    check_ids_given(missing, name, fail)
+    return tokens
+
+
+def check_ids_given(missing, name, fail) -> None:
+    """Raise for the first row of a column that has no id, by a mask of such rows."""
+    if missing.any():
+        fail(int(missing.argmax()), f"no id in column {brief(name)}", "; every row needs one.")
 
 
 def _id_tokens(column, name, fail):

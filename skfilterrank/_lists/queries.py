@@ -73,7 +73,7 @@ class GroupIndex:
         index = cls._of_values(values, name)
         # An empty text is sorted first.
         if isinstance(first := index.query_ids[0], str | bytes) and not first:
-            raise _of_empty_texts(values, first, name)
+            raise _of_no_id(np.asarray(values) == first, name)
         return index
 
     @classmethod
@@ -297,16 +297,17 @@ def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
                 next(each for each in ids if not isinstance(each, kind)),
             )
     if len(ids) and isinstance(ids[0], str | bytes) and (ids == ids[0][:0]).any():
-        raise _of_empty_texts(values, ids[0][:0], name)
+        raise _of_no_id(np.asarray(values) == ids[0][:0], name)
     return ids, np.diff(heads, append=len(values))
 
 
-def _of_empty_texts(values, empty, name):
-    """Return the error for query ids that are empty texts."""
-    rows = np.flatnonzero(np.asarray(values) == empty)
+def _of_no_id(missing, name):
+    """Return the error for rows whose id is missing or the empty text, by their mask."""
+    owner = "cluster" if name == "clusters" else "query"
     return InputError(
-        f"{name} has {counted(len(rows), 'empty text')}, the first at row {rows[0]}: every row "
-        f"needs the id of its {_owner(name)}. Drop these rows, or give each its id."
+        f"{name} has {counted(int(missing.sum()), 'missing id')}, the first at row "
+        f"{missing.argmax()}: every row needs the id of its {owner}. Drop these rows, or give "
+        "each its id."
     )
 
 
@@ -335,10 +336,7 @@ def _group_values(groups, name):
     if not isinstance(values, np.ndarray) or (values.dtype.kind in "fOmM" and kinds != {str}):
         missing = is_missing(values, name)
         if missing.any():
-            raise InputError(
-                f"{name} has {missing.sum()} missing value(s), the first at row "
-                f"{missing.argmax()}: every row needs the id of its {_owner(name)}."
-            )
+            raise _of_no_id(missing, name)
     for kind in kinds:
         if kind.__hash__ is None:
             raise InputError(
@@ -346,10 +344,6 @@ def _group_values(groups, name):
                 f"{kind.__name__}."
             )
     return values
-
-
-def _owner(name):
-    return "cluster" if name == "clusters" else "query"
 
 
 def _factorize(values, name):

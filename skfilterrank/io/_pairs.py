@@ -283,13 +283,9 @@ class Table:
         return column
 
     def ids(self, name) -> Tokens:
-        """Return a column of ids as texts; raise if one is missing or empty, or blank in a file."""
+        """Return a column of ids as texts; raise if an id is missing, or blank in a file."""
         column = self.column(name)
-        tokens = id_tokens(column, column.name, self.fail, may_be_blank=self.line_of is None)
-        if (is_empty := tokens.lengths == 0).any():
-            what = f"the empty text as an id in column {brief(column.name)}"
-            self.fail(int(is_empty.argmax()), what, "; every row needs an id.")
-        return tokens
+        return id_tokens(column, column.name, self.fail, may_be_blank=self.line_of is None)
 
     def words(self, name) -> tuple[np.ndarray, Any]:
         """Return the distinct words of a column, and for each row the number of its word.

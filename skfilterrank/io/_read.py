@@ -36,7 +36,7 @@ from skfilterrank._files.kinds import (
     seems,
 )
 from skfilterrank._files.tables import SUFFIXES, format_of_name, text_ids
-from skfilterrank._files.tokens import distinct_column, text_column
+from skfilterrank._files.tokens import check_ids_given, distinct_column, text_column
 from skfilterrank.exceptions import (
     DataWarning,
     FileFormatError,
@@ -381,10 +381,9 @@ def _run_columns(run, columns):
     table = Table(as_table(run, "score"), "run", roles=roles_of(columns))
     scores = scores_of(table)
     ids = {name: table.column(name) for name in ("qid", "docno")}
-    for name, column in ids.items():
-        if (missing := column.isna().to_numpy()).any():
-            what = f"no id in column {brief(name)}"
-            table.fail(int(missing.argmax()), what, "; every row needs one.")
+    for column in ids.values():
+        missing = (column.isna() | (column == "")).to_numpy(dtype=bool)
+        check_ids_given(missing, column.name, table.fail)
     return pd.DataFrame(ids | {"score": scores}, copy=False)
 
 

@@ -327,23 +327,23 @@ def _sorted_queries(rows, column):
 
 
 def _check_tokens(tokens, name):
-    """Raise if an id is empty or holds white space; ids are given as bytes of a buffer."""
+    """Raise if an id holds white space; ids are given as bytes of a buffer."""
     if not len(tokens):
         return
     text = np.frombuffer(tokens.packed(), dtype=np.uint8)
     # For speed, the bytes of all ids are checked at once; only unusual bytes need a closer look.
-    if not tokens.lengths.min() or text.min() <= ord(" ") or text.max() > 127:
+    if text.min() <= ord(" ") or text.max() > 127:
         _check_ids(tokens.tolist(), name)
 
 
 def _check_ids(texts, name, *, begins_line=False):
-    """Raise if an id is empty or holds white space; `begins_line` also forbids a leading "#"."""
+    """Raise if an id holds white space; `begins_line` also forbids a leading "#"."""
     # For speed, all ids are checked at once, because problems are very rare.
-    if not all(texts) or _FORBIDDEN.search("".join(texts)):
-        text = next(text for text in texts if not text or _FORBIDDEN.search(text))
+    if _FORBIDDEN.search("".join(texts)):
+        text = next(filter(_FORBIDDEN.search, texts))
         raise InputError(
-            f"{name} holds {brief(text)}, but ids in a TREC file must not be empty or hold white "
-            "space. Rename it."
+            f"{name} holds {brief(text)}, but ids in a TREC file must not hold white space. Rename "
+            "it."
         )
     comment = next((text for text in texts if text.startswith("#")), None) if begins_line else None
     if comment is not None:

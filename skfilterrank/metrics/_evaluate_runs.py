@@ -155,8 +155,8 @@ def evaluate_runs(
         1 shows a progress bar.
     **options
         ``unjudged_label=``, ``predicted=`` and ``own=`` say what the labels of a table or file
-        mean, as in :func:`skfilterrank.io.align`. A dict or callable as `gains`, a QrelsIndex, what
-        `read_qrels` returned, and a measure of forbidden documents alone, such as
+        mean, as in :class:`skfilterrank.io.QrelsIndex`. A dict or callable as `gains`, a
+        QrelsIndex, what `read_qrels` returned, and a measure of forbidden documents alone, such as
         "any_forbidden@5", determine what labels below 0 mean. ``n_items=`` is the size of the
         collection, 1,000,000 by default, for the measures that place documents which are not
         retrieved; None takes the rows of each query, which differ from run to run, so that values

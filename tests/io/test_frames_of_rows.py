@@ -45,14 +45,14 @@ def test_missing_query_ids(kind):
         "pyarrow": pa.Table.from_pandas(frame),
         "polars": pl.from_pandas(frame),
     }[kind]
-    with pytest.raises(InputError, match="'qid' has 1 missing value"):
+    with pytest.raises(InputError, match="'qid' has 1 missing id"):
         evaluate(Rows(source), "ap")
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table, pl.DataFrame])
 def test_empty_query_ids(make):
     source = make({"qid": ["a", "", "", "b"], "label": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
-    with pytest.raises(InputError, match="'qid' has 2 empty texts, the first at row 1: every row"):
+    with pytest.raises(InputError, match="'qid' has 2 missing ids, the first at row 1: every row"):
         evaluate(Rows(source), "ap")
 
 

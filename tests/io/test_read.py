@@ -681,12 +681,20 @@ def test_runs_without_ranks():
             read_run(io.StringIO(lines))
 
 
+def read_named(frame):
+    return read_runs({"a": frame})["a"]
+
+
 @pytest.mark.parametrize("name", ["qid", "docno"])
-@pytest.mark.parametrize(("read", "value"), [(read_qrels, "label"), (read_run, "score")])
-def test_empty_ids(name, read, value):
+@pytest.mark.parametrize("dtype", [object, "string[pyarrow]", "category"])
+@pytest.mark.parametrize(
+    ("read", "value"), [(read_qrels, "label"), (read_run, "score"), (read_named, "score")]
+)
+def test_empty_ids(name, dtype, read, value):
     frame = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], value: [1.0, 0.0]})
     assert len(read(frame)) == 2
-    frame.loc[1, name] = ""
-    message = f"source holds the empty text as an id in column '{name}' in row 1; every row needs"
+    ids = frame[name].tolist()
+    frame[name] = pd.Series([ids[0], ""], dtype=dtype)
+    message = f"(source|run) holds no id in column '{name}' in row 1; every row needs one"
     with pytest.raises(InputError, match=message):
         read(frame)

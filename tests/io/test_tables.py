@@ -413,6 +413,9 @@ def test_what_lacks_is_said_of_columns_of_doubtful_names_too():
         ("qid,docno,Frage,Urteil", {"qid": "qid"}, "Name each by columns=, or rename it"),
         ("qid,id,Frage,label", {"docno": "Antwort"}, "Name each by columns=, or rename it"),
         ("qid,docno,text,lable", None, r"such as \{'label': 'lable'\}, or"),
+        # A beginning is no similar name unless it is a whole word.
+        ("c,d,user_name,q", {"docno": "docno"}, r"such as \{'qid': 'q'\}, or"),
+        ("a,b,c,d", None, "Name each by columns=, or rename it"),
     ],
 )
 def test_an_example_of_columns_is_one_whose_name_is_similar(header, columns, advice):

@@ -85,7 +85,7 @@ def test_scores_read_back_exactly(rows):
     ("change", "message"),
     [
         ({"run": ["a", "b c"]}, "run holds 'b c', but ids in a TREC file must not"),
-        ({"run": ["a", ""]}, "run holds the empty text as an id"),
+        ({"run": ["a", ""]}, "run holds no id in column 'qid' in row 1"),
         ({"run": [1, np.nan]}, "run holds no id in column 'qid' in row 1"),
         ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
         ({"docnos": ["a", "b\xa0c"]}, r"docnos holds 'b\\xa0c'"),
@@ -200,7 +200,7 @@ def test_qrels(tmp_path):
         (
             {"docno": ["", "1", "2"]},
             {},
-            "qrels holds the empty text as an id in column 'docno'",
+            "qrels holds no id in column 'docno'",
         ),
         ({"docno": ["\ufeffa", "1", "2"]}, {}, "but ids in a TREC file must not"),
         (

@@ -288,7 +288,7 @@ def test_many_rows_in_several_chunks(monkeypatch):
     ids=lambda groups: f"{type(groups).__name__} {getattr(groups, 'dtype', '')}",
 )
 def test_missing_ids(groups):
-    with pytest.raises(ValueError, match=r"groups has 1 missing value\(s\), the first at row 1"):
+    with pytest.raises(ValueError, match=r"groups has 1 missing id, the first at row 1"):
         GroupIndex.from_groups(groups)
 
 
@@ -301,7 +301,7 @@ def test_missing_ids(groups):
     "kind", [list, np.array, pd.Series, pd.Categorical, pl.Series, lambda ids: np.array(ids, "S1")]
 )
 def test_empty_texts_are_no_ids(ids, kind):
-    message = "groups has 2 empty texts, the first at row 1: every row needs the id of its query"
+    message = "groups has 2 missing ids, the first at row 1: every row needs the id of its query"
     with pytest.raises(InputError, match=message):
         GroupIndex.from_groups(kind(ids))
     assert GroupIndex.from_groups(kind([each or "c" for each in ids])).n_rows == 4
@@ -388,7 +388,7 @@ class TestCheckGroups:
 
     def test_missing_id_in_the_index(self):
         y_true = pd.Series([0, 0], index=pd.Index(["a", None], name="qid"))
-        with pytest.raises(ValueError, match="missing value"):
+        with pytest.raises(ValueError, match="missing id"):
             check_groups(None, y_true, n_rows=2)
 
 

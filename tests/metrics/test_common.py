@@ -92,9 +92,9 @@ class TestBadInput:
             ({"groups": ["a"] * 4}, "groups has 4 entries but there are 3 rows"),
             (
                 {"groups": [1.0, np.nan, 1.0]},
-                r"1 missing value\(s\), the first at row 1",
+                r"1 missing id, the first at row 1",
             ),
-            ({"groups": ["a", None, "b"]}, "groups has 1 missing value"),
+            ({"groups": ["a", None, "b"]}, "groups has 1 missing id"),
             ({"groups": [1, "1", 1]}, "make them all strings or all numbers"),
             ({"groups": "aab"}, "one query id per row, got 'aab'"),
             ({"y_score": [1, np.nan, np.nan]}, "y_score holds 2 NaN, the first at row 1"),
@@ -134,7 +134,7 @@ class TestBadInput:
         """The messages are made in one place, which each measure asks about each argument."""
         for changes, message in (
             ({"groups": None}, "groups is missing"),
-            ({"groups": ["a", None, "b"]}, "groups has 1 missing value"),
+            ({"groups": ["a", None, "b"]}, "groups has 1 missing id"),
             ({"y_score": [1, np.nan, np.nan]}, "y_score holds 2 NaN, the first at row 1"),
             ({"y_score": [1, 2]}, "y_score has 2 entries but y_true has 3"),
             ({"y_true": ["Good", "Bad", "Good"]}, r"not numbers \('Good', 'Bad'\): pass gains"),

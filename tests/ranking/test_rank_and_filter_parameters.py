@@ -162,7 +162,7 @@ class TestBadInput:
 
     def test_missing_query_id(self, data):
         groups = np.where(data.groups == 3, np.nan, data.groups)
-        with pytest.raises(ValueError, match=r"groups has .* missing value"):
+        with pytest.raises(ValueError, match=r"groups has .* missing id"):
             self.fit(data, groups=groups)
 
     def test_labels(self, data):

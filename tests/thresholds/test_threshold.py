@@ -247,7 +247,7 @@ class TestRows:
             ({"y": None}, "TunedThreshold requires y to be passed"),
             ({"y": ["a", "b"]}, "y holds labels that are not numbers .* pass gains"),
             ({"groups": [1]}, "groups has 1 entries but there are 2 rows"),
-            ({"groups": [1, np.nan]}, "groups has .* missing value"),
+            ({"groups": [1, np.nan]}, "groups has .* missing id"),
             ({"clusters": [1]}, "clusters has 1 entries"),
             ({"groups": [1, 1], "clusters": [1, 2]}, "clusters has several clusters for query 1"),
         ],

@@ -89,7 +89,7 @@ def test_missing_scores_are_an_error_that_names_the_row(name):
 
 @pytest.mark.parametrize("name", LABELS)
 def test_missing_query_ids_are_an_error_that_names_the_row(name):
-    with pytest.raises(InputError, match=r"groups has 1 missing value.*row 1"):
+    with pytest.raises(InputError, match=r"groups has 1 missing id.*row 1"):
         evaluate([1] * 5, [1] * 5, ["ap"], groups=LABELS[name]([2, None, 1, 0, 1]))
 
 
