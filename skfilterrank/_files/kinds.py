@@ -6,6 +6,7 @@ Readers and their messages use both.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import NamedTuple
 
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
@@ -82,8 +83,11 @@ ROLES = {
 }
 # A table with one of these columns was written for BEIR or ranx; its column "score" holds labels.
 _BESIDE_LABELS = ("corpus-id", "q_id")
-# Key in DataFrame.attrs with the column of queries, if its name is a doubtful one.
-QUERY_COLUMN = "query_column"
+# Function of the name of a file and its column of queries, called if this has a doubtful name.
+# Commands tell it to their users, and in Python nothing happens.
+doubtful_queries: ContextVar[Callable[[str, str], None]] = ContextVar(
+    "doubtful_queries", default=lambda file, column: None
+)
 # Ids in the columns of the roles that have doubtful names.
 _HELD = {"qid": "the queries", "docno": "the documents"}
 # Least similarity of names, from 0 to 1, of which one may be meant by the other.

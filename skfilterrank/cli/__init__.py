@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Annotated
 
 from skfilterrank._base import VERSION
+from skfilterrank._files.kinds import doubtful_queries
 from skfilterrank.cli._output import (
     call,
     finish,
@@ -23,6 +24,7 @@ from skfilterrank.cli._output import (
     report_unforeseen,
     say,
     show_warning,
+    tell_queries,
 )
 from skfilterrank.cli._parser import Arg, CommandParser
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning, did_you_mean
@@ -146,6 +148,7 @@ def _run(argv):
         # Options of all commands may stand before the command.
         place = next((n for n, text in enumerate(argv) if text in COMMANDS), None)
     call.begin(argv)
+    before = doubtful_queries.set(tell_queries)
     try:
         with warnings.catch_warnings():
             # Rows are counted when the file is read.
@@ -186,6 +189,8 @@ def _run(argv):
         else:
             report_unforeseen(error, values)
         return 2
+    finally:
+        doubtful_queries.reset(before)
 
 
 def _without_command(argv):

@@ -9,7 +9,7 @@ import pandas as pd
 from skfilterrank._base.words import JUDGED_BY, N_ITEMS, counted, is_of_machine
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.kinds import LINES, QUERY_COLUMN, ROLES, find_column, form_of, roles_of
+from skfilterrank._files.kinds import LINES, ROLES, find_column, form_of, roles_of
 from skfilterrank._files.tables import text_ids
 from skfilterrank._files.topics import read_texts
 from skfilterrank._lists.measure import counts_forbidden
@@ -81,15 +81,7 @@ def columns_of(path, columns, role):
 
 def read_run(path, columns=None) -> pd.DataFrame:
     """Read a run from a path or standard input."""
-    run = read_any_run(source(path), columns=columns_of(path, columns, "score"))
-    tell_query_column(run, path)
-    return run
-
-
-def tell_query_column(table, path) -> None:
-    """Print which column holds the queries if its name may mean something else."""
-    if (column := table.attrs.pop(QUERY_COLUMN, None)) is not None:
-        tell(f"{path}: queries are the column {brief(column)}; name another by --columns qid=NAME")
+    return read_any_run(source(path), columns=columns_of(path, columns, "score"))
 
 
 def read_named_runs(paths, columns=None) -> dict:
@@ -138,7 +130,6 @@ def read_labels(path, reading: LabelOptions, measures=()):
     how |= {"duplicates": reading.duplicates, "subtopic": reading.subtopic}
     how["columns"] = columns_of(path, reading.columns, "label")
     table = read_qrels(source(path), **how)
-    tell_query_column(table, path)
     match_gains(reading.numbers, {path: table["label"]})
     return table
 

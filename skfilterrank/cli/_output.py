@@ -182,7 +182,7 @@ class Call:
     given : set of str
         Arguments that were given, whatever their values.
     said : set of str
-        Warnings that were printed.
+        Warnings and names of columns that were printed.
     documents : array or None
         Documents of rows, which replace row numbers in messages.
     """
@@ -239,6 +239,14 @@ def tell(text) -> None:
     """Print a message that --quiet leaves out."""
     if not call.is_quiet:
         say(text)
+
+
+def tell_queries(file, column) -> None:
+    """Print once which column holds the queries, if its name may mean something else."""
+    text = f"{file}: queries are the column {brief(column)}; name another by --columns qid=NAME"
+    if text not in call.said:
+        call.said.add(text)
+        tell(text)
 
 
 def finish() -> None:

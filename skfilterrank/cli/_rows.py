@@ -12,7 +12,6 @@ from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.kinds import ROLES
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
-from skfilterrank.cli._inputs import tell_query_column
 from skfilterrank.cli._output import Section, data_output, text_of
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_letor, write_run
@@ -162,7 +161,6 @@ def _read_table(path, options, like, labelled):
         named.setdefault("label", "label")
     perhaps = () if "docno" in asked else (ids.get("docno", "docno"), *ROLES["docno"].names)
     table = read_judged_table(path, columns=named, labelled=labelled, documents=perhaps)
-    tell_query_column(table, path)
     groups = pd.Index(table.index.get_level_values("qid"), name="qid")
     has_ids = table.index.nlevels > 1
     docnos = table.index.get_level_values("docno") if has_ids else _numbered(groups)

@@ -60,9 +60,7 @@ def complete(
 
     def read(path):
         own = _inputs.columns_of(path, columns, "label")
-        table = read_qrels(_inputs.source(path), columns=own, **how)
-        _inputs.tell_query_column(table, path)
-        return table
+        return read_qrels(_inputs.source(path), columns=own, **how)
 
     # A run that is named twice counts once.
     named = _inputs.read_named_runs(list(dict.fromkeys(runs)), columns)

@@ -29,6 +29,7 @@ from skfilterrank._files.kinds import (
     ROLES,
     RUN,
     advice_on_names,
+    doubtful_queries,
     find_column,
     has_labels,
     scores_are_labels,
@@ -163,8 +164,7 @@ class DocumentPairs(NamedTuple):
     `values` holds labels or scores as float64. `name` is the name of a run, or None.
     `probabilities` are inclusion probabilities, or None. `judges` are the sources of the labels,
     or None if people gave all of them. `draws` are numbers of drawn label sets, -1 for rows that
-    hold in every set, or None without such sets. `query_column` is a doubtful name of the column of
-    queries, or None.
+    hold in every set, or None without such sets.
     """
 
     queries: list[str]
@@ -175,7 +175,6 @@ class DocumentPairs(NamedTuple):
     probabilities: np.ndarray | None = None
     judges: Judges | None = None
     draws: np.ndarray | None = None
-    query_column: str | None = None
 
     def take(self, rows) -> "DocumentPairs":
         """Return some of the rows, by their positions."""
@@ -237,6 +236,8 @@ class Table:
             self._fail_of_columns(found)
         if not len(self._frame) and not (may_be_empty and self._present):
             raise InputError(f"{self.name} has no rows; at least one was expected.")
+        if self.line_of is not None and self._is_doubtful("qid"):
+            doubtful_queries.get()(self.name, found["qid"])
 
     def _fail_of_columns(self, found):
         """Raise for roles without a column; `found` are the columns of the roles."""
@@ -269,10 +270,6 @@ class Table:
         """Tell whether the column of a role has it by a doubtful name."""
         role = self._roles[name]
         return bool(role.doubtful) and not role.is_sure(self.alias(name))
-
-    def doubtful_query(self) -> str | None:
-        """Return the column of queries if its name is a doubtful one, else None."""
-        return self.alias("qid") if self._is_doubtful("qid") else None
 
     def column(self, name):
         """Return a column that the table has, under any of its known names, as a Series."""

@@ -22,12 +22,12 @@ from skfilterrank._files.forms import (
 from skfilterrank._files.kinds import (
     LINES,
     ORDER,
-    QUERY_COLUMN,
     ROLES,
     RUN,
     SEPARATORS,
     Role,
     advice_on_names,
+    doubtful_queries,
     find_column,
     form_of,
     is_number,
@@ -244,8 +244,6 @@ def qrels_rows(
         raise InputError(f"subtopic must be None or 'max', got {brief(subtopic)}.")
     content = _opened(source, "label", argument, columns)
     rows = qrels_rows_of(content, gains, duplicates, subtopic)
-    if isinstance(content, Table):
-        rows = rows._replace(query_column=content.doubtful_query())
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
     return settled(rows, source, unjudged_label, predicted, content.name, says_where)
@@ -405,16 +403,7 @@ def run_frame(source, argument, columns=None) -> pd.DataFrame:
             others["run"] = distinct_column(*content.words("run"))
     columns |= others | {"score": rows.values}
     names = [name for name in ("qid", "docno", "rank", "score", "run") if name in columns]
-    frame = pd.DataFrame({name: columns[name] for name in names})
-    query = content.doubtful_query() if isinstance(content, Table) else None
-    return _marked(frame, query)
-
-
-def _marked(frame, query_column):
-    """Note a doubtful name of the column of queries, which commands tell."""
-    if query_column is not None:
-        frame.attrs[QUERY_COLUMN] = query_column
-    return frame
+    return pd.DataFrame({name: columns[name] for name in names})
 
 
 def run_rows(source) -> DocumentPairs:
@@ -437,7 +426,7 @@ def qrels_frame(source, argument, **reading) -> pd.DataFrame:
     if rows.draws is not None:
         columns["draw"] = pd.array(rows.draws, dtype="Int64")
         columns["draw"][rows.draws < 0] = pd.NA
-    return _marked(pd.DataFrame(columns), rows.query_column)
+    return pd.DataFrame(columns)
 
 
 def refuse_draws(argument):
@@ -735,7 +724,9 @@ def read_judged_table(
     if label is not None:
         table[label] = _as_labels(table[label], name, line_of)
     table.index = pd.Index(keys[0], name="qid") if document is None else index
-    return _marked(table, ids[0] if is_doubtful else None)
+    if is_doubtful:
+        doubtful_queries.get()(name, ids[0])
+    return table
 
 
 def _role(name, ours, taken, takes_doubtful):

@@ -184,13 +184,17 @@ def test_a_query_of_a_doubtful_name_is_told(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text("user,item,rating,x\nu1,a,1,1\nu1,b,0,3\n")
     Path("r.csv").write_text("topic,docno,score\nu1,a,1\nu1,b,2\n")
+    Path("r2.csv").write_text("qid,docno,score\nu1,a,2\nu1,b,1\n")
     told = "{}.csv: queries are the column '{}'; name another by --columns qid=NAME"
     _, out, err = run("evaluate", "q.csv", "r.csv", "-m", "rr")
     assert (out.split()[-1], told.format("q", "user") in err) == ("0.5000", True)
+    for command in ("evaluate", "compare"):
+        _, _, err = run(command, "q.csv", "r.csv", "r2.csv", "-m", "rr")
+        assert [err.count(told.format(*each)) for each in (("q", "user"), ("r", "topic"))] == [1, 1]
     assert told.format("r", "topic") in run("fuse", "r.csv", "r.csv")[2] + run("fuse", "r.csv")[2]
     assert told.format("q", "user") in run("rank-filter", "q.csv", "--cv", "2")[2]
     Path("q.csv").write_text("qid,item,rating,x\nu1,a,1,1\nu1,b,0,3\n")
-    assert "queries are" not in run("evaluate", "q.csv", "r.csv", "-m", "rr")[2]
+    assert "queries are" not in run("evaluate", "q.csv", "r2.csv", "-m", "rr")[2]
 
 
 def test_columns_of_tables_are_named(run, tmp_path, monkeypatch):

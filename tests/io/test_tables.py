@@ -369,6 +369,10 @@ def test_columns_of_doubtful_names_are_taken_alone_and_not_guessed():
     found = read_qrels(io.StringIO(table), columns=named)
     assert found.to_numpy().tolist() == [["1", "a", 2]]
     assert read(table.replace("query", "text")).index.tolist() == ["1"]
+    run = "user,item,score\n1,a,2\n"
+    # Nothing is noted on the tables of users.
+    for found in (read(table.replace("query", "text")), read_run(io.StringIO(run))):
+        assert found.attrs == {}
 
 
 @pytest.mark.parametrize("columns", [{"label": "Urteil"}, {"label": "Urteil", "docno": "Antwort"}])
