@@ -136,8 +136,9 @@ def score_systems(
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     index = None
     if qrels is not None:
-        how = {"may_have_draws": True, "says_where": False, **reading}
-        index = index_of_qrels(qrels, gains=gains, measures=wanted.values(), **how)
+        index = index_of_qrels(
+            qrels, gains=gains, measures=wanted.values(), may_have_draws=True, **reading
+        )
         index.check_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (

@@ -300,18 +300,9 @@ class QrelsIndex:
         own: str = "warn",
         may_have_draws: bool = False,
     ):
-        self._read(
-            qrels,
-            own,
-            unjudged_label=unjudged_label,
-            predicted=predicted,
-            may_have_draws=may_have_draws,
-        )
-
-    def _read(self, qrels, own, **reading):
-        """Index judgments; `reading` are parameters of `qrels_rows`."""
         self.own = check_choice(own, "own", OWN)
-        rows, draws = folded(qrels_rows(qrels, **reading))
+        said = {"unjudged_label": unjudged_label, "predicted": predicted}
+        rows, draws = folded(qrels_rows(qrels, may_have_draws=may_have_draws, **said))
         order = np.argsort(np.array(rows.queries, dtype=object), kind="stable")
         self.queries = np.array(rows.queries, dtype=object)[order]
         self._labels_of_queries = pd.Index(self.queries, name="qid")
@@ -606,13 +597,11 @@ def index_of_qrels(
     gains: Gains = None,
     measures: Iterable[ParsedMeasure] = (),
     may_have_draws: bool = False,
-    says_where: bool = True,
 ) -> QrelsIndex:
     """Index judgments; a QrelsIndex is returned unchanged, and takes no further parameters.
 
     Gains that are a dict or a function define the meaning of labels below 0, and so do measures of
     forbidden documents, such as "any_forbidden@5": then there is no warning about them.
-    `says_where` is that of `qrels_rows`.
     """
     if isinstance(qrels, QrelsIndex):
         said = {"unjudged_label": unjudged_label, "predicted": predicted, "own": own}
@@ -629,10 +618,8 @@ def index_of_qrels(
     has_gains = not (gains is None or isinstance(gains, str))
     is_said = label == "warn" and (has_gains or counts_forbidden(measures))
     label = None if is_said else label
-    index = QrelsIndex.__new__(QrelsIndex)
-    how = {"may_have_draws": may_have_draws, "says_where": says_where}
-    index._read(qrels, own, unjudged_label=label, predicted=predicted, **how)
-    return index
+    how = {"predicted": predicted, "own": own}
+    return QrelsIndex(qrels, unjudged_label=label, may_have_draws=may_have_draws, **how)
 
 
 def _name_of(name):

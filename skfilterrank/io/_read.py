@@ -229,13 +229,11 @@ def qrels_rows(
     duplicates="raise",
     subtopic=None,
     may_have_draws=False,
-    says_where=True,
 ) -> DocumentPairs:
     """Read judgments in any form; the parameters are those of `read_qrels`.
 
     `argument` is the name of the argument in messages. Drawn label sets are an error unless
-    `may_have_draws` is True. `says_where` is False for functions that take `unjudged_label`
-    themselves: then a warning of labels below 0 names no other function.
+    `may_have_draws` is True.
     """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
@@ -246,7 +244,7 @@ def qrels_rows(
     rows = qrels_rows_of(content, gains, duplicates, subtopic)
     if rows.draws is not None and not may_have_draws:
         refuse_draws(argument)
-    return settled(rows, source, unjudged_label, predicted, content.name, says_where)
+    return settled(rows, source, unjudged_label, predicted, content.name)
 
 
 def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
@@ -531,11 +529,11 @@ def mark_as_said(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def settled(rows, source, unjudged_label, predicted, name, says_where=True):
+def settled(rows, source, unjudged_label, predicted, name):
     """Apply `unjudged_label` and `predicted` to judgments, with warnings for "warn"."""
     said = getattr(source, "attrs", {})
     if unjudged_label == "warn" and _SAID not in said:
-        _warn_of_labels_below_0(rows.values, name, says_where)
+        _warn_of_labels_below_0(rows.values, name)
     elif unjudged_label not in ("warn", None):
         labels = rows.values
         is_unjudged = labels < 0 if unjudged_label == "trec" else labels == unjudged_label
@@ -560,22 +558,24 @@ def settled(rows, source, unjudged_label, predicted, name, says_where=True):
     return rows
 
 
-def _warn_of_labels_below_0(labels, name, says_where):
+def _warn_of_labels_below_0(labels, name):
     """Warn if there are labels below 0, which may mean forbidden or unjudged."""
     below, counts = np.unique(labels[labels < 0], return_counts=True)
     if len(below):
         shown = _shown({f"{label:g}": n for label, n in zip(below[::-1], counts[::-1])})
-        end = ", to read_qrels or QrelsIndex, whose results every function accepts"
-        if not says_where:
-            end = "unjudged_label=-1"
+        one = f"unjudged_label={below[-1]:g}"
+        where = (
+            ", a parameter of functions that measure runs, and of read_qrels and QrelsIndex, whose "
+            "results every function accepts"
+        )
         warn_user(
             f"{name} holds labels below 0 ({shown}), which are treated as forbidden documents. "
             "trec_eval treats them as unjudged documents, which changes values such as bpref, "
             "infAP and nDCG. Say {unjudged_label=None} if they are forbidden, "
-            "{unjudged_label='trec'} if they are not judged, or pass the one label that means "
-            f"unjudged{'' if says_where else ', such as '}{{{end}}}.",
+            f"{{unjudged_label='trec'}} if they are not judged, or {{{one}}} if this one label means "
+            f"unjudged{{{where}}}.",
             DataWarning,
-            argument=("unjudged_label=None", "unjudged_label='trec'", end),
+            argument=("unjudged_label=None", "unjudged_label='trec'", one, where),
         )
 
 

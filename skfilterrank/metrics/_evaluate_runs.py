@@ -268,7 +268,7 @@ def iter_evaluations(
         # Parse and warn once here, instead of for each run or in other processes.
         measures = parse_measures(measures)
         gains = params.get("gains")
-        said |= {"may_have_draws": True, "says_where": False}
+        said["may_have_draws"] = True
         qrels = index_of_qrels(qrels, gains=gains, measures=measures.values(), **said)
         warn_of_forbidden(measures.values(), qrels.labels, gains)
         qrels.check_sample(measures)
@@ -387,8 +387,7 @@ def _evaluate(
         aligned = run
     else:
         gains = params.get("gains")
-        how: dict[str, Any] = {"gains": gains, "measures": wanted.values()}
-        how |= {"may_have_draws": True, "says_where": False}
+        how: dict[str, Any] = {"gains": gains, "measures": wanted.values(), "may_have_draws": True}
         index = index_of_qrels(qrels, **how, **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     labels = aligned.label_sets[0]
@@ -458,7 +457,10 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
             )
     for name, given in said.items():
         if given != "warn":
-            raise InputError(f"{name}={brief(given)}, but run is an AlignedRun: pass it to align.")
+            raise InputError(
+                f"{name}={brief(given)}, but run is an AlignedRun: pass it to QrelsIndex, and this "
+                "to align."
+            )
     if precision != "double":
         raise InputError(
             f"precision={brief(precision)}, but run is an AlignedRun: pass precision to align."

@@ -287,15 +287,14 @@ def test_the_warning_names_a_parameter_of_the_function_that_was_called(score):
     with pytest.warns(DataWarning, match="holds labels below 0") as caught:
         score(frame, runs, "ap")
     (text,) = (str(each.message) for each in caught)
-    assert text.endswith("or pass the one label that means unjudged, such as unjudged_label=-1.")
+    assert text.endswith("and QrelsIndex, whose results every function accepts.")
     for named in re.findall(r"unjudged_label=([\w'-]+)", text):
         # No warning: warnings are errors here.
         score(frame, runs, "ap", unjudged_label=literal_eval(named))
     # Functions without this parameter say which others have it.
-    with pytest.warns(DataWarning, match="unjudged, to read_qrels or QrelsIndex, whose results"):
-        align(frame, run)
-    with pytest.warns(DataWarning, match="unjudged, to read_qrels or QrelsIndex, whose results"):
-        QrelsIndex(frame)
+    for call in (lambda: align(frame, run), lambda: QrelsIndex(frame)):
+        with pytest.warns(DataWarning, match="of read_qrels and QrelsIndex, whose results every"):
+            call()
 
 
 @pytest.mark.parametrize("unjudged_label", ["none", np.nan, np.inf, True, [-1]])

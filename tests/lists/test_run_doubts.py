@@ -66,5 +66,7 @@ def test_bad_values_of_own():
         evaluate_runs(QRELS, ITSELF, "rr", own="no")
     with pytest.raises(InputError, match="own must not be given for a QrelsIndex"):
         evaluate_runs(QrelsIndex(QRELS), ITSELF, "rr", own="drop")
-    with pytest.raises(InputError, match="own='drop', but run is an AlignedRun: pass it to align"):
+    with pytest.raises(
+        InputError, match="own='drop', but run is an AlignedRun: pass it to QrelsIndex"
+    ):
         evaluate_runs(None, align(QRELS, ITSELF), "rr", own="drop")
