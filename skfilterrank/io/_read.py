@@ -572,8 +572,8 @@ def _warn_of_labels_below_0(labels, name):
             f"{name} holds labels below 0 ({shown}), which are treated as forbidden documents. "
             "trec_eval treats them as unjudged documents, which changes values such as bpref, "
             "infAP and nDCG. Say {unjudged_label=None} if they are forbidden, "
-            f"{{unjudged_label='trec'}} if they are not judged, or {{{one}}} if this one label means "
-            f"unjudged{{{where}}}.",
+            f"{{unjudged_label='trec'}} if they are not judged, or {{{one}}} if this one label "
+            f"means unjudged{{{where}}}.",
             DataWarning,
             argument=("unjudged_label=None", "unjudged_label='trec'", one, where),
         )

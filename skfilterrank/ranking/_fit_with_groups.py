@@ -6,6 +6,7 @@ order. Most other estimators do not use queries.
 """
 
 import inspect
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
+from skfilterrank._base.checks import check_count, check_random_state, is_whole_number
+from skfilterrank._base.lazy_names import import_optional
 from skfilterrank._base.sklearn_compat import (
     BaseSearchCV,
     check_method_params,
@@ -25,8 +28,13 @@ from skfilterrank._base.sklearn_compat import (
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank._base.words import counted, warn_user
-from skfilterrank._estimators.responses import before_last, in_library_form, library_errors
+from skfilterrank._base.words import check_n_jobs, counted, warn_user
+from skfilterrank._estimators.responses import (
+    before_last,
+    in_library_form,
+    is_model,
+    library_errors,
+)
 from skfilterrank._estimators.wrapping import (
     allows_nan,
     check_finite_columns,
@@ -36,9 +44,21 @@ from skfilterrank._estimators.wrapping import (
 )
 from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._held_out_sets import EvalSet, boosting_errors, fit_stopped
+from skfilterrank.ranking._held_out_sets import EvalSet, fit_stopped
 
 _MOST_GRADES = 31
+# Libraries and classes whose estimators refuse to stop early without a held-out set.
+_BOOSTING = (("lightgbm", "LGBMModel"), ("xgboost", "XGBModel"))
+# XGBoost's names of parameters that its estimators call otherwise.
+XGBOOST_ALIASES = {
+    "alpha": "reg_alpha",
+    "eta": "learning_rate",
+    "lambda": "reg_lambda",
+    "min_split_loss": "gamma",
+    "nthread": "n_jobs",
+    "seed": "random_state",
+    "updater_seq": "updater",
+}
 
 
 def cut_rows(rows, X, y, groups, fit_params) -> tuple:
@@ -152,6 +172,67 @@ def _fit(estimator, X, y, params, held_out, stop_by):
             estimator.fit(X, y, **params)
         else:
             fit_stopped(estimator, X, y, params, stop_by, held_out)
+
+
+@contextmanager
+def boosting_errors(estimator, has_sets: bool):
+    """Turn errors about parameters, and early stopping without sets, into our sentences."""
+    _refuse_two_names(estimator)
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        params = estimator.get_params()
+        check_count(params.get("n_estimators"), "n_estimators", or_none=True)
+        stops = any(is_model(estimator, *each) for each in _BOOSTING)
+        if stops:
+            # A class of a user may lack both.
+            check_n_jobs(params.get("n_jobs"))
+            # XGBoost also takes seeds below 0.
+            if not is_whole_number(seed := params.get("random_state")):
+                check_random_state(seed)
+        if has_sets or not stops or "early stopping" not in str(error):
+            raise
+        raise InputError(
+            f"{type(estimator).__name__} stops early by held-out queries, and fit got none: pass "
+            "eval_set=(X, y) with eval_groups, set validation_fraction of a QueryRanker, or leave "
+            "early_stopping_rounds out."
+        ) from error
+
+
+def lightgbm_aliases() -> dict[str, list[str]]:
+    """Return LightGBM's names of each parameter, the one that it prefers first."""
+    return import_optional(
+        "lightgbm", "LambdaRankRanker"
+    ).basic._ConfigAliases._get_all_param_aliases()
+
+
+def _refuse_two_names(estimator):
+    """Raise if a booster has two values of one parameter, of which its library ignores one."""
+    if is_model(estimator, library := "xgboost", "XGBModel"):
+        names_of = {own: [alias, own] for alias, own in XGBOOST_ALIASES.items()}
+    elif is_model(estimator, library := "lightgbm", "LGBMModel"):
+        names_of = lightgbm_aliases()
+    else:
+        return
+    params = estimator.get_params(deep=False)
+    # A subclass of a user may need arguments.
+    own_class = next(c for c in type(estimator).__mro__ if c.__module__.split(".")[0] == library)
+    defaults = own_class().get_params(deep=False)
+    for names in names_of.values():
+        given = {name: params[name] for name in names if params.get(name) is not None}
+        own = next((name for name in given if name in defaults), None)
+        # Another name replaces a default, but not one of a name that the library prefers. LightGBM
+        # does not see n_estimators beside another name.
+        is_replaced = own == "n_estimators" or own != next(iter(given), None)
+        if own is not None and is_replaced and np.array_equal(given[own], defaults[own]):
+            del given[own]
+        if any(not np.array_equal(value, next(iter(given.values()))) for value in given.values()):
+            first, *others = sorted(given, key=lambda name: name != own)
+            raise InputError(
+                f"{type(estimator).__name__} has {' and '.join(given)}, which are names of one "
+                f"parameter, with different values: set {first} alone, and "
+                f"{' and '.join(others)} to None or not at all."
+            )
 
 
 def _pairs(held_out):

@@ -1,6 +1,5 @@
 """Held-out queries, and how estimators of other libraries stop by them."""
 
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,16 +7,12 @@ from sklearn.utils import indexable
 
 from skfilterrank._base.checks import (
     check_container,
-    check_count,
-    check_random_state,
     check_share,
     count_rows,
-    is_whole_number,
     label_array,
 )
-from skfilterrank._base.lazy_names import import_optional
 from skfilterrank._base.sklearn_compat import fitted_end, safe_indexing
-from skfilterrank._base.words import check_n_jobs, warn_user
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import is_model
 from skfilterrank._estimators.wrapping import WrappingRanker
@@ -35,18 +30,6 @@ OF_ROWS_OF_SETS = {
 }
 # Parameters of `fit` and of the estimators by which users choose a metric of the library.
 _METRICS = ("eval_metric", "metric", "metrics", "metric_types")
-# Libraries and classes whose estimators refuse to stop early without a held-out set.
-_BOOSTING = (("lightgbm", "LGBMModel"), ("xgboost", "XGBModel"))
-# XGBoost's names of parameters that its estimators call otherwise.
-XGBOOST_ALIASES = {
-    "alpha": "reg_alpha",
-    "eta": "learning_rate",
-    "lambda": "reg_lambda",
-    "min_split_loss": "gamma",
-    "nthread": "n_jobs",
-    "seed": "random_state",
-    "updater_seq": "updater",
-}
 _STARTS = {"init_score", "base_margin"}
 _EXPECTED = "expected (X, y), such as eval_set=(X_valid, y_valid), or a list of such pairs"
 
@@ -199,60 +182,6 @@ def _stops_early(fitted):
         settings = fitted.get_all_params()
         return settings.get("use_best_model", False) or "od_type" in settings
     return True
-
-
-@contextmanager
-def boosting_errors(estimator, has_sets: bool):
-    """Turn errors about parameters, and early stopping without sets, into our sentences."""
-    _refuse_two_names(estimator)
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        params = estimator.get_params()
-        check_count(params.get("n_estimators"), "n_estimators", or_none=True)
-        stops = any(is_model(estimator, *each) for each in _BOOSTING)
-        if stops:
-            check_n_jobs(params["n_jobs"])
-            # XGBoost also takes seeds below 0.
-            if not is_whole_number(params["random_state"]):
-                check_random_state(params["random_state"])
-        if has_sets or not stops or "early stopping" not in str(error):
-            raise
-        raise InputError(
-            f"{type(estimator).__name__} stops early by held-out queries, and fit got none: pass "
-            "eval_set=(X, y) with eval_groups, set validation_fraction of a QueryRanker, or leave "
-            "early_stopping_rounds out."
-        ) from error
-
-
-def _refuse_two_names(estimator):
-    """Raise if a booster has two values of one parameter, of which its library ignores one."""
-    if is_model(estimator, library := "xgboost", "XGBModel"):
-        names_of = {own: [alias, own] for alias, own in XGBOOST_ALIASES.items()}
-    elif is_model(estimator, library := "lightgbm", "LGBMModel"):
-        # Each list begins with the name that LightGBM prefers.
-        names_of = import_optional("lightgbm", "").basic._ConfigAliases._get_all_param_aliases()
-    else:
-        return
-    params = estimator.get_params(deep=False)
-    # A subclass of a user may need arguments.
-    own_class = next(c for c in type(estimator).__mro__ if c.__module__.split(".")[0] == library)
-    defaults = own_class().get_params(deep=False)
-    for names in names_of.values():
-        given = {name: params[name] for name in names if params.get(name) is not None}
-        own = next((name for name in given if name in defaults), None)
-        # Another name replaces a default, but not one of a name that the library prefers. LightGBM
-        # does not see n_estimators beside another name.
-        is_replaced = own == "n_estimators" or own != next(iter(given), None)
-        if own is not None and is_replaced and np.array_equal(given[own], defaults[own]):
-            del given[own]
-        if any(not np.array_equal(value, next(iter(given.values()))) for value in given.values()):
-            first, *others = sorted(given, key=lambda name: name != own)
-            raise InputError(
-                f"{type(estimator).__name__} has {' and '.join(given)}, which are names of one "
-                f"parameter, with different values: set {first} alone, and "
-                f"{' and '.join(others)} to None or not at all."
-            )
 
 
 def fit_stopped(estimator, X, y, params, measure: ParsedMeasure, sets) -> None:

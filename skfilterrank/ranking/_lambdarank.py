@@ -31,6 +31,7 @@ from skfilterrank._lists.scoring import first_places, log_discount
 from skfilterrank.exceptions import InputError, brief, did_you_mean
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker
+from skfilterrank.ranking._fit_with_groups import lightgbm_aliases
 
 LOSSES = ("lambdarank", "lambdaloss")
 # Weight of the distance of places in LambdaLoss, from the paper.
@@ -664,8 +665,7 @@ def check_lightgbm_names(params, own, owner: str, unused: str = NOT_TRAINING) ->
     unused : str
         LightGBM's names of parameters that have no effect.
     """
-    aliases = _lightgbm().basic._ConfigAliases._get_all_param_aliases()
-    known = {alias: name for name, names in aliases.items() for alias in names}
+    known = {alias: name for name, names in lightgbm_aliases().items() for alias in names}
     arguments = {known.get(name, name): argument for argument, name in own.items()}
     given: dict[str, str] = {}
     for name, value in params.items():

@@ -34,7 +34,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief, did_you_mean
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._held_out_sets import XGBOOST_ALIASES
+from skfilterrank.ranking._fit_with_groups import XGBOOST_ALIASES
 from skfilterrank.ranking._lambdarank import LambdaRankRanker, check_lightgbm_names
 from skfilterrank.ranking._query_ranker import OrdinalRanker, QueryRanker
 from skfilterrank.ranking._rankboost import RankBoostRanker
@@ -287,7 +287,7 @@ def _logistic(*, random_state, **params):
 def _ranknet(*, random_state, n_jobs, **params):
     xgboost = import_optional("xgboost", 'make_ranker("ranknet")')
     _refuse_objective(params, "rank:pairwise")
-    _check_names(params, xgboost.XGBRanker, _xgboost_names(xgboost))
+    _check_names(params, xgboost.XGBRanker, partial(_xgboost_names, xgboost))
     settings = {
         "objective": "rank:pairwise",
         # Use all pairs of a query.
@@ -299,9 +299,8 @@ def _ranknet(*, random_state, n_jobs, **params):
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }
     given = {"random_state": random_state, "n_jobs": n_jobs} | params
-    for name in XGBOOST_ALIASES.keys() & params.keys():
-        own, value = XGBOOST_ALIASES[name], params.pop(name)
-        if value is None:
+    for name, own in XGBOOST_ALIASES.items():
+        if (value := params.pop(name, None)) is None:
             continue
         if given.get(own) is not None:
             raise InputError(f"{name!r} is XGBoost's name of {own}=: leave one of them out.")
@@ -342,9 +341,10 @@ def _refuse_objective(params, loss):
         )
 
 
-def _check_names(params, make, more=()):
-    """Raise for a parameter that the class of an estimator does not have; it may have `more`."""
-    known = sorted({*make().get_params(deep=False), *more} - {"gains", "n_jobs", "random_state"})
+def _check_names(params, make, more=tuple):
+    """Raise for a parameter that the class of an estimator does not have; `more` lists others."""
+    known = make().get_params(deep=False).keys() - {"gains", "n_jobs", "random_state"}
+    known = sorted(known if params.keys() <= known else known.union(more()))
     for name in params:
         if name not in known:
             raise InputError(

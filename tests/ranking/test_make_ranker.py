@@ -483,6 +483,35 @@ def test_a_booster_that_cannot_be_made_without_arguments(rows):
     ranker.set_params(estimator__eta=None).fit(rows.X, rows.y, groups=rows.groups)
 
 
+class WithoutSeed(lightgbm.LGBMRanker):
+    """A ranker of a user with a single parameter."""
+
+    def __init__(self, n_estimators=2):
+        super().__init__(n_estimators=n_estimators)
+
+    def get_params(self, deep=True):
+        return {"n_estimators": self.n_estimators}
+
+
+def test_an_error_of_a_booster_without_usual_parameters(rows):
+    with pytest.raises(TypeError, match="no_parameter"):
+        QueryRanker(WithoutSeed()).fit(rows.X, rows.y, groups=rows.groups, no_parameter=1)
+
+
+def test_of_several_faults_the_same_one_is_named():
+    twice = {name: 1 for names in XGBOOST.items() for name in names if name != "n_jobs"}
+    with pytest.raises(InputError, match="'alpha' is XGBoost's name of reg_alpha"):
+        make_ranker("ranknet", **twice)
+
+
+def test_nothing_is_trained_to_make_a_ranker(monkeypatch):
+    def train(*args, **params):
+        raise AssertionError
+
+    monkeypatch.setattr("xgboost.train", train)
+    assert make_ranker("ranknet", max_depth=2).estimator.max_depth == 2
+
+
 def test_a_search_over_the_seed_after_another_name_of_it(rows):
     def total(ranker):
         return ranker.fit(rows.X, rows.y, groups=rows.groups).predict(rows.X).sum()
