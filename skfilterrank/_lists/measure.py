@@ -295,7 +295,7 @@ default="average"
         """Return the value of each query, and the query ids of the rows."""
         if k is not None and not self.takes_k:
             options["k"] = k
-        for name in options.keys() - self.defaults.keys():
+        for name in sorted(options.keys() - self.defaults.keys()):
             raise InputTypeError(f"{self.name}() got an unexpected keyword argument {name!r}")
         kernel = self.bind(check_k(k), options)
         check_undefined(undefined)
@@ -416,7 +416,7 @@ default="average"
                 "{gains=}, {ties=} and {undefined=} as the library does.",
                 argument=("gains=", "ties=", "undefined="),
             )
-        for each in settings.keys() & set(given):
+        for each in sorted(settings.keys() & set(given)):
             raise InputError(
                 f"{each} is given, and like={brief(library)} sets it: give one of the two. "
                 f"like={brief(library)} is {', '.join(f'{k}={v!r}' for k, v in settings.items())}."

@@ -157,7 +157,7 @@ def tell_settings(comparisons) -> None:
     tests = dict.fromkeys(each.test for each in comparisons.values())
     if "n_resamples" in given and not set(tests) & set(RESAMPLING_TESTS):
         tell(f"--test {', '.join(tests)} does not resample: --n-resamples is not used")
-    for test in {each.test for each in comparisons.values() if each.is_family_wise}:
+    for test in dict.fromkeys(each.test for each in comparisons.values() if each.is_family_wise):
         if "correction" in given:
             tell(f"--test {test} corrects for all pairs by itself: --correction is not used")
     for name, each in comparisons.items():

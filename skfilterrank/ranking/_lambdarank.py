@@ -425,9 +425,9 @@ class LambdaRankRanker(FeatureRanker):
         self : LambdaRankRanker
             The ranker.
         """
-        own = params.keys() & set(self._get_param_names())
-        self._params = self._params | {name: params[name] for name in params.keys() - own}
-        return super().set_params(**{name: params[name] for name in own})
+        own = {name: params.pop(name) for name in self._get_param_names() if name in params}
+        self._params = self._params | params
+        return super().set_params(**own)
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # depends on `gamma`

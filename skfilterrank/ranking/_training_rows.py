@@ -207,12 +207,12 @@ def _check_fit_params(fit_params, judged):
                 f"fit() got {name}, but rows of eval_set have no weights or scores of their own: "
                 "leave it out."
             )
-    for name in OTHER_EVAL_GROUPS & fit_params.keys():
+    for name in sorted(OTHER_EVAL_GROUPS & fit_params.keys()):
         raise InputError(
             f"fit() got {name}, but expects the queries of held-out sets as eval_groups=, the "
             "query id of each row of each set in eval_set=[(X, y), ...]."
         )
-    for name in OTHER_GROUPS & fit_params.keys():
+    for name in sorted(OTHER_GROUPS & fit_params.keys()):
         remedy = f"pass them as groups= instead of {name}="
         if name == "group":
             remedy = "of sizes of consecutive queries, np.repeat(np.arange(len(sizes)), sizes)"

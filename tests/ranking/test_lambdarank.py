@@ -220,6 +220,8 @@ def test_threads_and_speech_of_lightgbm(separable):
         ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
         ({"eta": 0.3}, "'eta' is another name of learning_rate=: set learning_rate="),
         ({"max_bim": 3}, "'max_bim' is no parameter of LambdaRankRanker. Did you mean"),
+        # Of several wrong names the first is named.
+        ({f"no_{n}": n for n in range(9)}, "'no_0' is no parameter of LambdaRankRanker"),
         ({"test": "x"}, "'test' does not change how LightGBM learns"),
         ({"max_bin": 3, "max_bins": 3}, "'max_bin' and 'max_bins' are the same"),
         ({"objective": "binary"}, "'objective' is another name of loss="),

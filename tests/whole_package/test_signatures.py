@@ -237,5 +237,7 @@ def test_defaults(name):
 def test_an_argument_that_a_measure_does_not_know_is_named(name):
     function = MEASURES[name]
     said = rf"{function.__name__}\(\) got an unexpected keyword argument 'sample_weight'"
+    # Of several it is always the same one.
+    others = {f"weight_{n}": n for n in range(9)}
     with pytest.raises(InputTypeError, match=said):
-        function([1, 0], [0.5, 0.2], groups=[1, 1], sample_weight=[1, 1])
+        function([1, 0], [0.5, 0.2], groups=[1, 1], sample_weight=[1, 1], **others)
