@@ -47,6 +47,7 @@ _LOCK_SECONDS, _LOCK_PAUSE = 60.0, 0.02
 # Lock a byte after the content, because on Windows others cannot read locked bytes.
 _LOCKED_BYTE = 1 << 30
 _held: set[tuple] = set()
+_LONGEST_PATH = 4096
 
 
 def _zstd():
@@ -63,7 +64,6 @@ _PACKINGS = {
     "xz": (".xz", rb"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)),
     "zstd": (".zst", rb"\x28\xb5\x2f\xfd", _zstd),
 }
-_LONGEST_PATH = 4096
 ENDINGS = tuple(ending for ending, *_ in _PACKINGS.values())
 
 

@@ -27,6 +27,8 @@ from skfilterrank.exceptions import InputError, InputTypeError, brief
 # Function of a block of whole queries that returns a state with ``merge(other)``. Any, because mypy
 # does not see that a named tuple with ``__call__`` is callable.
 Work = Any
+# Number of results that are merged at a time.
+_FAN_IN = 8
 
 
 class Rows:
@@ -310,10 +312,6 @@ def _fold(piece, work):
     if head is None:
         return rows, 0, [], None, None
     return head, n_rows, ids, state, rows
-
-
-# Number of results that are merged at a time.
-_FAN_IN = 8
 
 
 def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:

@@ -17,6 +17,7 @@ from skfilterrank.exceptions import InputError, brief
 
 _MOST_ITEMS = 2**45
 IMPUTATIONS = ("pessimistic", "optimistic")
+_CELLS = 1 << 21
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,7 +166,6 @@ def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np
 
 
 KINDS = ("recall", "precision")
-_CELLS = 1 << 21
 
 
 @dataclass(frozen=True, eq=False, repr=False)

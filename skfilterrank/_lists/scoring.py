@@ -13,6 +13,16 @@ from skfilterrank._base.checks import check_numbers, is_finite_number
 from skfilterrank._lists.queries import GroupIndex, query_ids_of_index
 from skfilterrank.exceptions import InputError, brief
 
+# Every float64 is a whole multiple of 2**-1074.
+_UNIT_BITS = 1074
+# The mantissa is added in two halves, whose sums are integers that float64 holds exactly.
+_LOW_BITS = 26
+_MOST_AT_ONCE = 1 << 24
+# Splits a float64 into two halves whose products are exact.
+_SPLITTER = 2.0**27 + 1
+# Limit of the exact method: the splitting of larger numbers may overflow.
+_LARGEST = 2.0**500
+
 
 def reciprocal(places, persistence=None) -> np.ndarray:
     """Compute ``1 / place``, the discount of reciprocal rank."""
@@ -281,17 +291,6 @@ def t_test(mean: float, error: float, n: int) -> float:
     from scipy.special import stdtr
 
     return float(2 * stdtr(n - 1.0, -abs(mean / error)))
-
-
-# Every float64 is a whole multiple of 2**-1074.
-_UNIT_BITS = 1074
-# The mantissa is added in two halves, whose sums are integers that float64 holds exactly.
-_LOW_BITS = 26
-_MOST_AT_ONCE = 1 << 24
-# Splits a float64 into two halves whose products are exact.
-_SPLITTER = 2.0**27 + 1
-# Limit of the exact method: the splitting of larger numbers may overflow.
-_LARGEST = 2.0**500
 
 
 def exact_sum(values: np.ndarray) -> int:

@@ -13,6 +13,9 @@ from numpy.polynomial import Chebyshev
 # Limit on steps times places per distinct probability of a tie. Above it, an integral is faster
 # than adding documents one by one.
 _LONG = 1 << 22
+# Number of places at each end of a tie that are computed one by one; number of nodes and degree of
+# the polynomial that interpolates longer stretches of places in between.
+_N_SINGLE, _N_NODES, _DEGREE = 64, 22, 19
 
 
 class Ties(NamedTuple):
@@ -163,11 +166,6 @@ def _stops_of_first(chances, n, last) -> np.ndarray:
     result = np.empty((len(n), last))
     result[order] = np.diff(stopped, axis=1)
     return result
-
-
-# Number of places at each end of a tie that are computed one by one; number of nodes and degree of
-# the polynomial that interpolates longer stretches of places in between.
-_N_SINGLE, _N_NODES, _DEGREE = 64, 22, 19
 
 
 def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:

@@ -13,6 +13,8 @@ MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10")
 # Formats that have a part for each run.
 _BY_RUN = ("csv", "json", "trec")
 _FORMATS = ("table", *_BY_RUN, "latex", "markdown")
+# A value that four digits would show as 0.0000.
+_SMALL = 0.0005
 
 
 def evaluate(
@@ -92,10 +94,6 @@ def evaluate(
         output.tell(f"{lack} {qrels}: {_inputs.DONE_WITH_MISSING[missing]}")
     if have := _inputs.some_runs(unjudged, len(named), "has", "have"):
         output.tell(f"{have} queries without judgments: left out")
-
-
-# A value that four digits would show as 0.0000.
-_SMALL = 0.0005
 
 
 def sections(evaluations, measures, *, format, missing, per_query, level):

@@ -28,6 +28,15 @@ from skfilterrank._base.system_pairs import (
 from skfilterrank._base.words import progress_bar
 from skfilterrank._lists.scoring import drawn_means
 
+# Number of pairs in a block, small enough that the block fits into the processor's cache.
+_N_PAIRS = 64
+# Points of integrals over normal variables, and of splines of their values, for Tukey's test.
+_NODES, _KNOTS = 128, 1500
+# The range of normal variables exceeds this with a probability too small for float64.
+_WIDEST = 40.0
+# Number of statistics of Tukey's test that are computed at a time.
+_BLOCK = 2**12
+
 
 def _joined(test):
     """Turn a generator of results for blocks of pairs into a function with one joined result."""
@@ -98,10 +107,6 @@ def sign_test(values, pairs, settings):
             interval_of="effect",
             smallest_p=smallest_flip_p(n_queries),
         )
-
-
-# Number of pairs in a block, small enough that the block fits into the processor's cache.
-_N_PAIRS = 64
 
 
 def randomization_test(values, pairs, settings) -> PairFigures:
@@ -224,13 +229,6 @@ def _studentized(shifted, counts, rounding=0.0):
     spread = squares - sums**2 / n_queries
     spread[spread <= np.maximum(ROUNDING_OF_MEANS * squares, n_queries * rounding**2)] = 0.0
     return ratio(sums, np.sqrt(spread * (n_queries / (n_queries - 1))))
-
-
-_NODES = 128
-_KNOTS = 1500
-# The range of normal variables exceeds this with a probability too small for float64.
-_WIDEST = 40.0
-_BLOCK = 2**12
 
 
 class StudentizedRange:

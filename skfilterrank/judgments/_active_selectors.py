@@ -30,6 +30,9 @@ from skfilterrank.judgments._selector import (
 _KEPT_QUERIES = 8
 # Number of array entries in memory at a time.
 _CELLS = 1 << 21
+# Relative tolerance for equal weights: sums of the same fractions in another order differ by
+# rounding.
+_TOLERANCE = 1e-10
 
 
 class ActiveSelector(RunSelector):
@@ -453,11 +456,6 @@ class _Front:
         runs = np.flatnonzero(self.returned[row])
         if len(runs) and not is_relevant:
             self.falls[runs[self.falls[runs].argmin()]] += 1
-
-
-# Relative tolerance for equal weights: sums of the same fractions in another order differ by
-# rounding.
-_TOLERANCE = 1e-10
 
 
 class MTCSelector(ActiveSelector):

@@ -57,6 +57,14 @@ from skfilterrank.judgments._ranked_pool import (
 )
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
+_MOST_GAINS = 20
+# Largest distance of a number of documents from its estimate, in standard errors.
+_SURPRISE = 5.0
+# Share of a ratio's estimated bias that is added to intervals; the estimate varies, too.
+_OF_BIAS = 0.75
+# Number of common labels that are hardly all equal by chance.
+_MANY = 50
+
 
 @dataclass(frozen=True, eq=False)
 class MeasureEstimate:
@@ -411,15 +419,6 @@ def _freedom(variance, parts, n):
     spread = share - 1 / max(n, 1)
     freedom = np.divide(2.0, spread, out=np.full_like(variance, np.inf), where=spread > 1e-9)
     return np.clip(freedom - 1, 1.0, max(n - 1.0, 1.0))
-
-
-_MOST_GAINS = 20
-# Largest distance of a number of documents from its estimate, in standard errors.
-_SURPRISE = 5.0
-# Share of a ratio's estimated bias that is added to intervals; the estimate varies, too.
-_OF_BIAS = 0.75
-# Number of common labels that are hardly all equal by chance.
-_MANY = 50
 
 
 def estimate(

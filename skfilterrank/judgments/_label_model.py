@@ -33,6 +33,9 @@ _MOST_RUNS = 150
 # labels).
 N_DRAWS = 32
 N_VECTORS = 8
+_N_STEPS = 12
+_PENALTIES = 0.1, 1e6
+_OF_INTERCEPT = 0.01
 
 
 class LabelModel:
@@ -280,11 +283,6 @@ def _by_run(worth):
         left, sizes, _ = svds(scaled, _MOST_RUNS, random_state=0)
         scaled = sparse.csr_array(left * sizes)
     return scaled.tocsr()
-
-
-_N_STEPS = 12
-_PENALTIES = 0.1, 1e6
-_OF_INTERCEPT = 0.01
 
 
 class Features(NamedTuple):

@@ -40,6 +40,11 @@ _FEW_DOCUMENTS, _MANY_ALONE = 20, 0.9
 _KEY_DECIMALS = 9
 # Share of the documents that have a similar one at the threshold "auto".
 _HAVE_SIMILAR = 0.25
+# Largest number of bits of integer sums.
+_SUM_BITS = 61
+# Gains that agree in this many leading bits (12 decimal digits) are tied.
+_TIE_BITS = 40
+_BLOCK = 1 << 20
 
 
 class MaxRepSelector(QuerySelector):
@@ -413,13 +418,6 @@ def _separate_empty(vectors, numbers):
     indptr = np.append(vectors.indptr, np.full(len(rows), vectors.indptr[-1]))
     shape = (n_vectors + len(rows), n_terms)
     return Vectors(sparse.csr_array((vectors.data, vectors.indices, indptr), shape=shape), numbers)
-
-
-# Largest number of bits of integer sums.
-_SUM_BITS = 61
-# Gains that agree in this many leading bits (12 decimal digits) are tied.
-_TIE_BITS = 40
-_BLOCK = 1 << 20
 
 
 def facility_location(similarity, weights, *, chosen=None) -> tuple[np.ndarray, np.ndarray]:

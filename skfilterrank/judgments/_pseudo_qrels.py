@@ -25,6 +25,8 @@ from skfilterrank.metrics import evaluate
 # Shares of relevant documents in the paper's experiments.
 _SELECTED = 0.3
 _DRAWN = 0.1
+# Number of runs in a trial of Spoerri's method.
+_N_COMPARED = 5
 
 
 def pseudo_qrels(
@@ -597,10 +599,6 @@ def _best_first(values, measures):
         key = -key
     # Values are rounded, so that rounding errors do not order equal lists.
     return values.iloc[np.lexsort((np.argsort(np.argsort(values.index)), key.round(12)))]
-
-
-# Number of runs in a trial of Spoerri's method.
-_N_COMPARED = 5
 
 
 def _mean_overlap(table: pd.DataFrame) -> np.ndarray:

@@ -44,6 +44,10 @@ _TOP_HEAVY = (
     r_precision_score,
     recall_at_k_score,
 )
+_CHUNK = 2**20
+# 20 items have a million subsets, which take half a second. Each further item doubles the time.
+_MOST_ENUMERATED = 20
+_MOST_CELLS = 2**22
 
 
 def recall_level_metric(
@@ -337,9 +341,6 @@ def _last_moves(n_items, n_relevant):
     return np.stack([before, after])
 
 
-_CHUNK = 2**20
-
-
 def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | None = None) -> float:
     """Compute the probability that two rankings drawn at random have the same value.
 
@@ -459,11 +460,6 @@ _PROBABILITIES = {
     ),
     lexirecall_score: _all_positions,
 }
-
-
-# 20 items have a million subsets, which take half a second. Each further item doubles the time.
-_MOST_ENUMERATED = 20
-_MOST_CELLS = 2**22
 
 
 def worst_case_searcher(

@@ -12,6 +12,9 @@ from skfilterrank._lists.positions import found_positions, items_of
 EPS = np.finfo(np.float64).eps
 _LEVELS_AT_ONCE = 8
 _NEGLIGIBLE = 2.0**-60
+# Most items whose placements are counted. C(48, 24) is below 2**45: float64 holds such counts
+# exactly, and the logarithms of consecutive counts differ.
+MOST_COUNTED = 48
 
 
 def _stirling_rests():
@@ -199,9 +202,6 @@ def as_log_share(share: Share) -> np.ndarray:
     return np.clip(values, 0.0, 1.0)
 
 
-# Most items whose placements are counted. C(48, 24) is below 2**45: float64 holds such counts
-# exactly, and the logarithms of consecutive counts differ.
-MOST_COUNTED = 48
 _WIDTH = MOST_COUNTED + 1
 # C(a, b) is at index a * _WIDTH + b.
 _BINOMIALS = np.array([comb(a, b) for a in range(_WIDTH) for b in range(_WIDTH)], dtype=np.float64)

@@ -10,6 +10,8 @@ from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
 from skfilterrank.exceptions import InputError, brief
 
+EPSILON = 1e-5
+
 
 def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np.ndarray:
     """Compute the mean over tied orders of infAP's precision times relevance, at each place.
@@ -95,9 +97,6 @@ def _runs_of_each_step(n_steps, order):
     counts = np.searchsorted(-n_steps, -np.arange(1, most + 1), side="right")
     for step, count in enumerate(counts, start=1):
         yield step, order[:count]
-
-
-EPSILON = 1e-5
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:

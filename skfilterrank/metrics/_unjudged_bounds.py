@@ -17,6 +17,9 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined, first_places
 from skfilterrank.exceptions import InputError
 
+# Number of rows measured at once, which limits memory.
+_CELLS = 2**21
+
 
 @dataclass(frozen=True, eq=False)
 class OpenList:
@@ -149,10 +152,6 @@ def of_extremes(values: list[np.ndarray]) -> np.ndarray:
     """
     known = [each for each in values if not np.isnan(each).all()]
     return 1 + np.array([find(each) for each in known for find in (np.nanargmin, np.nanargmax)])
-
-
-# Number of rows measured at once, which limits memory.
-_CELLS = 2**21
 
 
 @dataclass(frozen=True, eq=False, repr=False)

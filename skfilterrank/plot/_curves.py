@@ -20,6 +20,7 @@ from skfilterrank.plot._display import (
 from skfilterrank.thresholds import ThresholdCurve, threshold_curve
 
 _SIZE = (6.4, 4.8)  # inches
+_N_INSIDE = 5  # a legend with more names would cover the curves
 
 
 @draws(ThresholdCurve)
@@ -225,7 +226,6 @@ def _draw_steps(ax, curve, low, high):
 # greyscale.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000")
 _MARKERS = "osD^vP"
-_N_INSIDE = 5  # a legend with more names would cover the curves
 # For each kind of curve: the attributes to draw as x and y, and the labels of the axes.
 _KINDS = {
     StabilityCurve: (

@@ -28,6 +28,9 @@ from skfilterrank.ranking._feature_ranker import (
     rows_with_order,
 )
 
+# Limits the weight of a round to ln(2e9 - 1) / 2, about 10.7.
+_LARGEST_WORTH = 1 - 1e-9
+
 
 class AdaRankRanker(BoostedRanker):
     r"""AdaRank: a linear ranker boosted from single features, for any measure in [-1, 1].
@@ -267,10 +270,6 @@ class AdaRankRanker(BoostedRanker):
                 f"{why}. {optimizable_measures()}"
             )
         return parsed
-
-
-# Limits the weight of a round to ln(2e9 - 1) / 2, about 10.7.
-_LARGEST_WORTH = 1 - 1e-9
 
 
 class FeatureBoosting:

@@ -26,6 +26,10 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, column
 from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, has_many_crossings
 
+# Index of the threshold among the coordinates.
+_THRESHOLD = -1
+_MOST_STEPS = 500
+
 
 class CoordinateAscentRanker(FeatureRanker):
     """Linear ranker that optimizes a measure directly, one weight at a time.
@@ -322,10 +326,6 @@ class CoordinateAscentRanker(FeatureRanker):
         return parsed
 
 
-# Index of the threshold among the coordinates.
-_THRESHOLD = -1
-
-
 class _Ascent:
     """Weights on their way, with the objective at the start and after each sweep.
 
@@ -530,7 +530,6 @@ def check_optimizable(parsed: ParsedMeasure) -> None:
 
 
 INITS = ("least_squares", "uniform")
-_MOST_STEPS = 500
 
 
 def spread(values, codes=None, sizes=None) -> float:

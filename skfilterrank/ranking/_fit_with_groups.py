@@ -1,4 +1,4 @@
-"""Fit any estimator with query ids in the form that it needs.
+"""Fit any estimator with query ids in the form that it needs, and explain errors of boosters.
 
 LightGBM's ranker needs the sizes of consecutive queries. XGBoost's and CatBoost's rankers need an
 id per row with consecutive rows of each query. Estimators of this package need an id per row in any

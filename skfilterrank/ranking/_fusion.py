@@ -24,6 +24,8 @@ from skfilterrank.io import read_runs
 
 _Path = str | os.PathLike
 METHODS = ("rrf", "borda", "condorcet", "combsum", "combmnz")
+# Number of pairs of documents that are compared at a time.
+_CELLS = 1 << 20
 
 
 @overload
@@ -318,10 +320,6 @@ def _check_weights(weights, names) -> np.ndarray:
             "system out."
         )
     return checked
-
-
-# Number of pairs of documents that are compared at a time.
-_CELLS = 1 << 20
 
 
 def fuse(

@@ -26,6 +26,10 @@ _LARGEST = 1e300
 _SHORTEST = 1e-10
 # Largest average number of crossings per row that are all computed.
 _MOST_PER_ROW = 1000
+# Number of points in each of two rounds.
+_N_CANDIDATES = 16
+# Number of crossings that suffices to estimate their distribution.
+_ENOUGH = 1 << 20
 
 
 class LineSteps(NamedTuple):
@@ -278,12 +282,6 @@ def between(times, position, unit: float):
     # At either end, `left` and `right` are both the outermost step.
     beyond = np.where(position == 0, -unit, np.where(position > last, unit, 0.0))
     return left / 2 + right / 2 + beyond
-
-
-# Number of points in each of two rounds.
-_N_CANDIDATES = 16
-# Number of crossings that suffices to estimate their distribution.
-_ENOUGH = 1 << 20
 
 
 class CandidateSearch:

@@ -16,6 +16,10 @@ from skfilterrank.exceptions import InputError
 METHODS = ("standardize", "min_max", "rank")
 # Parts of 1 in which values are summed, and parts of such a part.
 _PARTS = 2.0**30
+# Numbers of a block of vectors, or of a block of cosines of pairs: 8 MiB of float64.
+_BLOCK_NUMBERS = 1 << 20
+# Cosines are whole multiples of this: equal texts tie, and sums in any order are equal to the bit.
+_STEP = 2.0**-30
 
 
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -218,10 +222,6 @@ _SCALES = {"standardize": _standardize, "min_max": _min_max, "rank": _rank}
 
 
 _KINDS = ("question", "rest", "nearest", "before")
-# Numbers of a block of vectors, or of a block of cosines of pairs: 8 MiB of float64.
-_BLOCK_NUMBERS = 1 << 20
-# Cosines are whole multiples of this: equal texts tie, and sums in any order are equal to the bit.
-_STEP = 2.0**-30
 
 
 def list_embedding_features(question_vectors, answer_vectors, groups=None) -> pd.DataFrame:

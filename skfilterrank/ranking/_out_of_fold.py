@@ -24,6 +24,12 @@ from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._time_series_split import TIME, number_times
 from skfilterrank.ranking._training_rows import resolve_target
 
+# Share of the queries that a certified threshold is calibrated on.
+CALIBRATION_SHARE = 0.3
+DEFAULT_FOLDS = 5
+# Number of rows that suffices for a mean and a standard deviation of scores.
+SAMPLE_ROWS = 10_000
+
 
 def is_prefit(cv) -> bool:
     """Tell if the estimator is fitted already."""
@@ -178,11 +184,6 @@ def _scale(data, fitted, rows, score_gains):
     return mean, deviation if deviation > mean_tolerance(scores) else 0.0
 
 
-# Share of the queries that a certified threshold is calibrated on.
-CALIBRATION_SHARE = 0.3
-DEFAULT_FOLDS = 5
-# Number of rows that suffices for a mean and a standard deviation of scores.
-SAMPLE_ROWS = 10_000
 TARGETS = ("auto", "binary", "gain", "grade", "label")
 
 

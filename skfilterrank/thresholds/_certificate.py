@@ -16,6 +16,9 @@ from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._risk_steps import said_left_out
 
+# Number of digits of a digest.
+_N_DIGITS = 12
+
 
 class Condition(NamedTuple):
     """A fact about a certificate, or a limit of it.
@@ -62,8 +65,6 @@ _IN_WORDS = {
     "ratio": "Documents are shown whose expected gain is at least {level:.6g} times their "
     "probability of harm",
 }
-# Number of digits of a digest.
-_N_DIGITS = 12
 _LEARN_THEN_TEST = (
     "Learn then Test with fixed-sequence testing, so that every real threshold is tested "
     "(Angelopoulos et al., Annals of Applied Statistics 19(2), 2025, arXiv:2110.01052). "

@@ -1,6 +1,7 @@
-"""Cuts: how the scores of lists become keys, of which those at or above a level are shown.
+"""Cuts: how the scores of lists become keys, and the curves of gain and harm that two scores need.
 
-By two scores, lists are ordered by relevance, and documents hidden by harm, too. Rules:
+Documents with keys at or above a level are shown. By two scores, lists are ordered by relevance,
+and documents hidden by harm, too. Rules:
 
 * "ratio": show documents with r / h at or above the level, in the order of r. Here r is the
   expected gain and h the probability of harm: a level is gain per unit of harm, comparable across
@@ -27,6 +28,23 @@ from skfilterrank._lists.prefixes import places, thresholds_of, ties_worst_first
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._judged_scores import HUGE, N_FOLDS, JudgedScores
+
+# Largest number of bins for learning curves.
+_N_BINS = 2000
+# Relative rise that is added to flat parts of a curve.
+_TIE_BREAK = 1e-6
+# Largest width of scores, in units of their interquartile range.
+_MOST_MIDDLES = 10.0
+# Lowest worth relative to the mean, and lowest probability of harm.
+_LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
+# Largest number of rows that the weights of two curves are learned from.
+_MOST_REGRESSED = 100_000
+# Number of forbidden rows below which the curve of harm is too uncertain.
+FEW_FORBIDDEN = 50
+# Number of deals of queries to folds over which out-of-fold curves are averaged.
+N_DEALS = 3
+# Largest number of rows for the comparison of second scores.
+_MOST_RANKED = 100_000
 
 
 class Caps(NamedTuple):
@@ -270,18 +288,6 @@ def known_cuts() -> dict[str, type[Cut]]:
     return found
 
 
-# Largest number of bins for learning curves.
-_N_BINS = 2000
-# Relative rise that is added to flat parts of a curve.
-_TIE_BREAK = 1e-6
-# Largest width of scores, in units of their interquartile range.
-_MOST_MIDDLES = 10.0
-# Lowest worth relative to the mean, and lowest probability of harm.
-_LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
-# Largest number of rows that the weights of two curves are learned from.
-_MOST_REGRESSED = 100_000
-
-
 class RisingCurve(NamedTuple):
     """A strictly rising function of a score: centred isotonic regression.
 
@@ -440,12 +446,6 @@ def fit_worths(gains, scores, second, index: GroupIndex, parts) -> list[Worth]:
     return worths
 
 
-# Number of forbidden rows below which the curve of harm is too uncertain.
-FEW_FORBIDDEN = 50
-# Number of deals of queries to folds over which out-of-fold curves are averaged.
-N_DEALS = 3
-# Largest number of rows for the comparison of second scores.
-_MOST_RANKED = 100_000
 _CURVES = ("gain", "harm", "harm_by_lead")
 
 

@@ -34,6 +34,8 @@ _MOST_CORRELATION = 0.95
 _MOST_LEVELS = 10
 # Words of the warning that scores do not compare between queries.
 IN_EVERY_LIST = "mean the same in every list"
+# Squares do not extrapolate: features are clipped to these quantiles of the training rows.
+_RANGE = (0.005, 0.995)
 
 
 class LearnedCut(Cut):
@@ -216,10 +218,6 @@ def _correlation(reached, chances, codes):
         excess += spread.sum()
         most += (np.bincount(codes, density) ** 2 - np.bincount(codes, density**2)).sum()
     return float(np.clip(excess / most, 0.0, _MOST_CORRELATION)) if most > 0 else 0.0
-
-
-# Squares do not extrapolate: features are clipped to these quantiles of the training rows.
-_RANGE = (0.005, 0.995)
 
 
 class ByWorth(LearnedCut):

@@ -1,4 +1,4 @@
-"""LearnedThreshold: cut at the highest expected value, by a learner of features of lists."""
+"""LearnedThreshold: features of lists, a learner of chances, and the cut of the highest value."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -43,6 +43,9 @@ GAPS = (1, 5, 20, 60)
 _OF_DOCUMENT = ("score", "z", "min_max", "log_place", "ratio_to_first", "below_first")
 _OF_LIST = ("first", "tenth", "hundredth", "last", "mean", "std", "log_size")
 FEATURES = (*_OF_DOCUMENT, "running_mean", *(f"gap_{gap}" for gap in GAPS), *_OF_LIST)
+# Number of factors that are tried between 1 and the best one.
+_N_FACTORS = 33
+_SMALLEST_FACTOR = 1e-3
 
 
 def feature_matrix(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
@@ -275,11 +278,6 @@ def _best_shares(chances, kinds, lists):
     # Prefer the curve of the score, unless list features are better by more than a standard error.
     rest = best_share(learner, score, kinds, lists, simple=True)
     return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}
-
-
-# Number of factors that are tried between 1 and the best one.
-_N_FACTORS = 33
-_SMALLEST_FACTOR = 1e-3
 
 
 class ByList(Cut):

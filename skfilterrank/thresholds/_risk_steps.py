@@ -22,6 +22,11 @@ from skfilterrank._lists.lists import RankedLists, argsort_floats
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank.exceptions import DataWarning, InputError
 
+# Largest p value at which queries without labels have other scores than those with labels.
+_OTHERS = 0.01
+# Largest share of exact copies of queries that is no reason for a warning.
+_FEW_COPIES = 0.02
+
 
 class Steps(NamedTuple):
     """Loss of each query as a step function, starting at the safest threshold.
@@ -342,12 +347,6 @@ def start_at(steps: Steps, threshold) -> Steps:
         queries=steps.queries[later],
         losses=steps.losses[later],
     )
-
-
-# Largest p value at which queries without labels have other scores than those with labels.
-_OTHERS = 0.01
-# Largest share of exact copies of queries that is no reason for a warning.
-_FEW_COPIES = 0.02
 
 
 class CountedQueries(NamedTuple):

@@ -29,6 +29,8 @@ _ROUNDING = 1e-9
 _MOST, _MOST_BETS = 100_000, 10_000
 # Number of draws of a power, and of losses that are drawn and tested together.
 _N_DRAWS, _CELLS = 400, 1 << 14
+# Number of rows that a warning names.
+_N_NAMED = 5
 
 
 class BinomialBound:
@@ -286,8 +288,6 @@ def _power_of_bets(n_queries, level, confidence, rate):
 
 AMONG = ("all", "answered")
 STILL_UNJUDGED = "documents that a risk depends on are unjudged"
-# Number of rows that a warning names.
-_N_NAMED = 5
 
 
 class Risk(NamedTuple):
