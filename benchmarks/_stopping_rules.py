@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import FeedbackSelector
-from skfilterrank.judgments._feedback_selector import chance_of_miss, size_when_dry
+from skfilterrank.judgments._feedback_selector import batch_ends, chance_of_miss, size_when_dry
 
 TARGET, CONFIDENCE, DRAWS = 0.8, 0.95, 500
 IN_A_ROW = 50
@@ -61,10 +61,7 @@ class Draws:
 
     def __init__(self, size, places, n_sample, rng):
         self.size, self.places, self.n_sample = size, places, n_sample
-        ends, step = [0], 10
-        while ends[-1] < size:
-            ends, step = [*ends, min(size, ends[-1] + step)], step + ceil(step / 10)
-        self.ends = np.array(ends)
+        self.ends = np.array(batch_ends(size))
         self.sampled = np.zeros((DRAWS, size + 1), dtype=bool)
         for each in self.sampled:
             each[1 + rng.permutation(size)[: self.n_sample]] = True
@@ -221,7 +218,7 @@ only judged documents count as relevant (TREC: labels 2 and 3). The target is a 
 confidence 0.95. Rules with a sample are drawn 500 times for each query, and look after each batch.
 What the sample finds counts as found.
 
-* **recall >= 0.8**: share of draws, mean over the queries. The promise is 95 % for each query.
+* **recall >= 0.8**: share of draws, mean over the queries. For each query it should be 95 %.
   **queries below 95 %**: so many whose 95 % interval of this share (Clopper and Pearson) lies below
   0.95; of rules without draws, queries that miss the target. **lowest query**: its share, with the
   interval. **judged**: share of the documents that are judged, with the sample.

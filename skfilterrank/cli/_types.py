@@ -123,6 +123,7 @@ def numeric(kind, expected, is_right):
 
 number = numeric(float, "a number", math.isfinite)
 share = numeric(float, "a number between 0 and 1", lambda value: 0 < value < 1)
+recall = numeric(float, "a number above 0, at most 1", lambda value: 0 < value <= 1)
 positive = numeric(int, "a whole number from 1 up", lambda value: 0 < value < _MOST)
 _places = numeric(int, "a whole number from 1 up, or all", lambda value: 0 < value < _MOST)
 _jobs = numeric(int, "a number of processes, or -1 for all", lambda value: 0 < abs(value) < _MOST)
@@ -132,6 +133,16 @@ _seed = numeric(int, "a whole number below 2**31", lambda value: 0 <= value < _M
 def places(text):
     """Read a number of places from 1 up, or all, which is 0."""
     return 0 if text == "all" else _places(text)
+
+
+def sample(text):
+    """Read the size of a sample: auto, a whole number, or a share with a decimal point."""
+    size = text if text == "auto" else _as_number(text, int if text.isdecimal() else float)
+    if size is None or not (isinstance(size, str | int) or 0 <= size <= 1):
+        raise ArgumentTypeError(
+            f"expected auto, a whole number or a share such as 0.2, got {brief(text)}."
+        )
+    return size
 
 
 def _threshold(text):

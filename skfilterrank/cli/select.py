@@ -44,7 +44,9 @@ def select(
     measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,
     unit: t.Unit = "document",
-    target_recall: Annotated[float, t.Arg(convert=t.share, metavar="P")] = 0.8,
+    sample: Annotated[Any, t.Arg(convert=t.sample, metavar="N|SHARE|auto")] = "auto",
+    target_recall: Annotated[float, t.Arg(convert=t.recall, metavar="P")] = 0.8,
+    confidence_level: t.ConfidenceLevel = 0.95,
     columns: t.Columns = None,
     gains: Annotated[
         Any, t.Arg(convert=t.gains, metavar="LABEL=GAIN,...", shown="labels 0,1,2")
@@ -63,9 +65,8 @@ def select(
     sample    --n-total documents of all queries at random, for estimate() in Python
     feedback  everything relevant, by texts: each query's next round, until it may stop
 
-    With feedback, a random sample of each query says when it may stop. Its size is --n-per-query,
-    or follows from what is found. The table holds the labels so far: fill in the others, and give
-    it as --judged to the next call.
+    With feedback, a random sample of each query says when it may stop. The table holds the labels
+    so far: fill in the others, and give it as --judged to the next call. Change nothing else.
 
     Parameters
     ----------
@@ -74,17 +75,19 @@ def select(
     page
         page to judge on in a browser, which saves the filled table
     judged
-        judgments so far; their documents are left out, or keep labels in a sample
+        judgments so far: left out of the table, but kept in it by random samples and feedback
     strategy
         what to judge first
     n_per_query
-        documents of each query (default: all)
+        documents of each query (default: all); not for feedback
     n_total
         documents in all, or queries of a sample with --unit query
     depth
         places of each run that make the pool
     measure
         measures that a sample is for, such as ap
+    sample
+        size of feedback's random sample of each query, or what is found decides
     target_recall
         share of the relevant documents of the pool that feedback is to find
     gains
@@ -107,8 +110,6 @@ def select(
     judged = f", {len(table) - n_open:,} of them judged" if n_open < len(table) else ""
     of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query')}"
     tell(f"{of_queries} in {' and '.join(filter(None, (out, page)))}{judged}")
-    if strategy == "feedback":
-        _tell_progress(given)
 
 
 def judging_table(given):
@@ -169,9 +170,10 @@ def _check(given):
     if len(given.budget) > 1:
         raise InputError("--n-per-query and --n-total are sizes. Give one of them.")
     if given.strategy != "feedback":
-        refuse(["target_recall"], "is for finding everything. Add --strategy feedback.")
-    elif given.n_total is not None:
-        raise InputError("--strategy feedback has a sample of each query. Give --n-per-query.")
+        names = ("sample", "target_recall", "confidence_level")
+        refuse(names, "is for finding everything. Add --strategy feedback.")
+    else:
+        refuse(sizes, "is not for feedback, whose rounds have their own sizes. Give --sample.")
     if given.strategy != "sample":
         refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
     elif given.n_total is None:
@@ -211,10 +213,10 @@ def _selected(ranks, documents, known, given):
     codes = pd.factorize(pool.get_level_values("qid"))[0]
     probability = np.full(len(pool), np.nan)
     if given.strategy == "feedback":
-        given.progress = selector.progress_
         rows = np.union1d(selector.select(), np.flatnonzero(pool.isin(known.index)))
         if n_outside := int((~known.index.isin(pool)).sum()):
             tell(f"left out: {counted(n_outside, 'label')} of --judged outside of the pool")
+        _tell_progress(selector)
     elif given.strategy in ("random", "statap") and budget:
         rows = selector.select(**budget)
         if given.strategy == "statap":
@@ -261,12 +263,12 @@ def _fitted(ranks, documents, known, given):
         # Documents without a text are told where the table gets its texts.
         warnings.filterwarnings("ignore", ".* have no (text|term)", DataWarning)
         if given.strategy == "feedback":
-            options = {"sample": given.n_per_query} if given.n_per_query else {}
             selector = judgments.FeedbackSelector(
+                sample=given.sample,
                 target_recall=given.target_recall,
+                confidence_level=given.confidence_level,
                 random_state=seed,
                 verbose=progress(),
-                **options,
             )
             return selector.fit(list(texts), _labels_of(known, pool), groups=groups, prior=prior)
         selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
@@ -274,13 +276,19 @@ def _fitted(ranks, documents, known, given):
         return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
 
 
-def _tell_progress(given):
+def _tell_progress(selector):
     """Tell which queries may stop."""
-    progress = given.progress
+    progress = selector.progress_
+    if n_other := progress["n_other"].sum():
+        tell(
+            f"{counted(n_other, 'label')} of --judged that no round asks for. They count. If runs "
+            "or options have changed, what follows does not hold together with the rounds before."
+        )
     may_stop = progress["may_stop"]
     done = listed(progress.index[may_stop])
     tell(
-        f"recall of {given.target_recall:g} or more in the pool, with confidence 0.95: "
+        f"recall of {selector.target_recall:g} or more in the pool, with confidence "
+        f"{selector.confidence_level:g}: "
         f"{may_stop.sum()} of {len(progress)} queries may stop{': ' * bool(done)}{done}"
     )
     for name, query in progress[~may_stop].head(_MOST_TOLD).iterrows():

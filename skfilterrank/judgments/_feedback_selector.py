@@ -1,6 +1,7 @@
 """Relevance feedback: judge what resembles the relevant documents, until most are found."""
 
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 from numbers import Integral
 from typing import Any, Self
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from skfilterrank._base.checks import check_count, check_number, check_share, is_whole_number
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.gains import as_gains, check_gains
+from skfilterrank._lists.gains import check_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._document_vectors import Vectors
 from skfilterrank.judgments._maxrep import refuse_rank_table, term_weights
@@ -24,6 +25,7 @@ from skfilterrank.judgments._selector import (
     check_same_rows,
     is_texts,
     round_half_up,
+    row_gains,
 )
 
 # Documents of the first batch; each further batch is a tenth larger, as in AutoTAR.
@@ -33,6 +35,10 @@ _FIRST_BATCH = 10
 _DRY, _PATIENCE = 50, 10
 # Documents drawn in each round that count as not relevant until they are reached, as in AutoTAR.
 _N_PRESUMED = 100
+# A target is the nearest fraction with at most this denominator: 2/3 and 0.8 in any precision.
+_LARGEST_DENOMINATOR = 10**6
+# Chances that are equal but for their rounding count as equal.
+_ROUNDING = 1e-9
 
 
 class FeedbackSelector(QuerySelector):
@@ -46,7 +52,8 @@ class FeedbackSelector(QuerySelector):
     Parameters
     ----------
     target_recall : float in (0, 1], default=0.8
-        Share of a query's relevant documents that are to be found.
+        Share of a query's relevant documents that are to be found. It stands for the nearest
+        fraction with a denominator of up to a million, such as 2/3.
     confidence_level : float in (0, 1), default=0.95
         Probability that a query has at least this recall when it may stop, over the draw of its
         sample.
@@ -60,7 +67,8 @@ class FeedbackSelector(QuerySelector):
         Gain of each label; a document is relevant if its gain is above 0. None uses the label as
         the gain.
     random_state : int, default=0
-        Seed of the samples. It must be the same in all rounds of a review, like all parameters.
+        Seed of the samples. It must be the same in all rounds of a review, like all parameters: see
+        Notes.
     n_jobs : int, default=None
         Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
@@ -68,14 +76,20 @@ class FeedbackSelector(QuerySelector):
 
     Attributes
     ----------
-    progress_ : DataFrame of shape (n_queries, 9)
-        State of each query (index): numbers of documents ("n_documents"), of those in the sample
-        ("n_sample"), judged ("n_judged") and relevant ("n_relevant"); the numbers of the sample's
-        documents that are relevant and not reached by the order ("n_ahead"), and that are not
-        judged ("n_waiting"); the number of relevant documents below which a sample of this size
-        does not let the query stop early ("n_needed"); the largest chance of such a state below the
-        target ("chance"; NaN until all of the sample is judged); and whether the query may stop
-        ("may_stop").
+    progress_ : DataFrame of shape (n_queries, 10)
+        State of each query (index):
+
+        * "n_documents", "n_sample", "n_judged", "n_relevant": numbers of documents, of those in the
+          sample, of judged and of relevant ones.
+        * "n_ahead", "n_waiting": numbers of documents of the sample that are relevant and not
+          reached by the order, and that are not judged.
+        * "n_other": number of judged documents that neither the order nor the sample asks for.
+        * "n_needed": number of relevant documents below which a sample of this size does not let
+          the query stop early.
+        * "chance": largest chance of such a state below the target. It is NaN until all of the
+          sample is judged. But it is 0 from the first round on in which so little is not judged
+          that recall cannot be below the target.
+        * "may_stop": True if the query may stop.
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document within its query, from 1: the documents that the order has reached,
         then all others by probability. It does not depend on the sample.
@@ -100,19 +114,26 @@ class FeedbackSelector(QuerySelector):
     The model learns from the labels of the documents that the order has reached, and from 100
     others, drawn in each round, which count as not relevant; until one is relevant, the order is
     that of the prior. Equal documents are in random order. This is AutoTAR [1]_ with a prior
-    instead of the topic's text. `fit` repeats all rounds from the labels, so there is no state to
-    keep. It waits at the first batch that is not judged: a document without a label stays in the
-    round until it has one. Labels of other documents, as of the sample, count as soon as the order
-    reaches them.
+    instead of the topic's text. `fit` waits at the first batch that is not judged: a document
+    without a label stays in the round until it has one. Labels of other documents, as of the
+    sample, are learned from as soon as the order reaches them.
 
-    **Promise.** With a probability of at least `confidence_level` over the draw of its sample, a
+    **Cost.** `fit` repeats all rounds from the labels, so there is no state to keep. Round r fits
+    up to r models of each query, and a review of r rounds about ``r ** 2 / 2``. Since batches grow,
+    1,000 documents are 23 rounds, and 10,000 are 45.
+
+    **Stopping.** With a probability of at least `confidence_level` over the draw of its sample, a
     query has at least the target recall in every round in which it may stop. So one may look after
     each round. Nothing is assumed of the model, the prior or the number of relevant documents. What
     counts is that the target is fixed before the first label, that the size of the sample is not
     chosen by its labels, and that a label is the same whether the document is in the sample or not.
     The size may follow from what the order has found, as that of "auto" does. Recall is that of the
-    documents in X. Each query has a promise of its own: of many that stop, a share of up to ``1 -
+    documents in X. This holds for each query by itself: of many that stop, a share of up to ``1 -
     confidence_level`` may be below the target.
+
+    Another X, `prior`, target, size or `random_state` begins another review. Labels that it has not
+    asked for count as well ("n_other"). The probability is that of each review by itself. Who
+    changes these until a query may stop is wrong more often; `fit` cannot notice it.
 
     Of N documents, n are in the sample. F relevant documents are found, and a of them lie in the
     sample, not reached by the order. Below the target t, at least :math:`u = \lfloor F / t \rfloor
@@ -141,8 +162,7 @@ class FeedbackSelector(QuerySelector):
 
     A query with fewer is judged nearly whole, and so is one with nothing relevant ("n_needed"). A
     sample that turns out too small may be enlarged: with the same `random_state`, the larger one
-    contains it. But each size has a promise of its own: with two sizes at 0.975, both hold with a
-    probability of at least 0.95.
+    contains it. Two sizes, each at 0.975, hold together with a probability of at least 0.95.
 
     References
     ----------
@@ -249,6 +269,11 @@ class FeedbackSelector(QuerySelector):
         for rows, stream in zip(self._queries, self._streams()):
             size = self._size_of_sample(rows)
             self._sampled[rows[stream.permutation(len(rows))[:size]]] = True
+        ends = np.array(batch_ends(self._index.sizes.max()))
+        n_reached = self._index.sums(np.isnan(self.gains_).astype(np.int64))
+        last = ends[np.searchsorted(ends[:-1], n_reached, side="right")]
+        # The order asks for what it has reached, and for its next batch.
+        self._asked = self._sampled | (self.ranking_ <= last[self._index.codes()])
         self.progress_ = self._progress()
         return self
 
@@ -257,14 +282,13 @@ class FeedbackSelector(QuerySelector):
         gains = np.full(index.n_rows, np.nan)
         if y is not None:
             check_same_rows(X, y, "y")
-            gains = as_gains(y, self.gains, name="y")
-            if len(gains) != index.n_rows:
-                raise InputError(f"y has {len(gains)} labels but X has {index.n_rows} rows.")
+            gains = row_gains(y, self.gains, index.n_rows, "y")
         self._judged, self._relevant = ~np.isnan(gains), gains > 0
         if is_texts(X):
             weights = term_weights(X)
             return weights._replace(matrix=normalize(weights.matrix))
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
+        options = {"estimator": self, "input_name": "X"}
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, **options)
         X = X if sparse.issparse(X) else StandardScaler().fit_transform(X)
         return Vectors(X, np.arange(index.n_rows))
 
@@ -280,11 +304,10 @@ class FeedbackSelector(QuerySelector):
         _, shuffled = random_state.permutation(n_rows), random_state.permutation(n_rows)
         scores = np.zeros(n_rows) if prior is None else prior
         order, n_reached = _sorted(shuffled, scores), 0
-        while n_reached < n_rows:
-            batch = order[n_reached : n_reached + _batch_size(n_reached)]
-            if not judged[batch].all():
+        for begin, end in pairwise(batch_ends(n_rows)):
+            if not judged[order[begin:end]].all():
                 break
-            n_reached += len(batch)
+            n_reached = end
             reached, rest = order[:n_reached], order[n_reached:]
             if relevant[reached].any() and len(rest):
                 presumed = rest[random_state.permutation(len(rest))[:_N_PRESUMED]]
@@ -320,19 +343,17 @@ class FeedbackSelector(QuerySelector):
         ids = pd.Index(ids, dtype=object if ids.dtype.kind in "OUT" else ids.dtype, name="qid")
         counts = {name: index.sums(mask.astype(np.int64)) for name, mask in masks.items()}
         table = pd.DataFrame({"n_documents": index.sizes, **counts}, index=ids)
-        table["chance"] = chance_of_miss(*table.to_numpy().T, self.target_recall)
+        chance = chance_of_miss(*table.to_numpy().T, self.target_recall)
         alpha = 1 - self.confidence_level
         sizes = zip(table["n_documents"].tolist(), table["n_sample"].tolist())
-        needed = [least_relevant(*each, self.target_recall, alpha) for each in sizes]
-        table.insert(table.shape[1] - 1, "n_needed", needed)
-        table["may_stop"] = table["chance"] <= alpha
+        table["n_other"] = index.sums((self._judged & ~self._asked).astype(np.int64))
+        table["n_needed"] = [least_relevant(*each, self.target_recall, alpha) for each in sizes]
+        table["chance"], table["may_stop"] = chance, chance <= alpha * (1 + _ROUNDING)
         return table
 
     def _is_selected(self, budgets):
         """Return a mask of the next rows to judge; without a budget, the round of open queries."""
-        codes, n_reached = self._index.codes(), self._index.sums(np.isnan(self.gains_).astype(int))
-        last = n_reached + np.array([_batch_size(reached) for reached in n_reached.tolist()])
-        is_next = ~self._judged & (self._sampled | (self.ranking_ <= last[codes]))
+        codes, is_next = self._index.codes(), self._asked & ~self._judged
         if budgets is None:
             return is_next & ~self.progress_["may_stop"].to_numpy()[codes]
         places = np.lexsort((self.ranking_, ~is_next, self._judged, codes))
@@ -345,10 +366,24 @@ class FeedbackSelector(QuerySelector):
 
 def _sample_size(sample, n_documents: int) -> int:
     """Return the number of sampled documents, for a share or a number."""
+    if isinstance(sample, str):
+        raise InputError(
+            'sample must be "auto", a share of the documents as a float from 0 to 1, or a number '
+            f"of them as an int, got {brief(sample)}."
+        )
     if isinstance(sample, Integral):
         return min(n_documents, check_count(sample, "sample", 0))
     share = check_number(sample, "sample", least=0, most=1)
     return int(round_half_up(share, np.array([n_documents]))[0])
+
+
+def batch_ends(n_documents: int) -> list[int]:
+    """Return the number of documents before the first batch, and after each one, as in AutoTAR."""
+    ends, size = [0], _FIRST_BATCH
+    while ends[-1] < n_documents:
+        ends.append(min(n_documents, ends[-1] + size))
+        size += -(-size // 10)
+    return ends
 
 
 def size_when_dry(n_documents: int, places, n_reached: int, target_recall, alpha) -> int:
@@ -363,25 +398,25 @@ def size_when_dry(n_documents: int, places, n_reached: int, target_recall, alpha
     target_recall, alpha : float
         Target, and chance of a wrong stop.
     """
-    end = 0
-    while (end := end + _batch_size(end)) <= n_reached:
+    # Once the order has reached everything, no sample is needed.
+    for end in batch_ends(n_documents)[1:-1]:
         found = int(np.searchsorted(places, end, side="right"))
-        if found and (dry := end - places[found - 1]) >= _DRY:
-            missing = int(_least_missing(found, target_recall))
-            sizes = np.arange(n_documents)
-            none = hypergeom.cdf(0, n_documents, missing, sizes) <= alpha
-            size = int(none.argmax()) if none.any() else n_documents
+        if end <= n_reached and found and (dry := end - places[found - 1]) >= _DRY:
+            size = _least_drawn(n_documents, int(_least_missing(found, target_recall)), alpha)
             if _PATIENCE * dry >= size:
                 return size
     return 0
 
 
-def _batch_size(n_reached: int) -> int:
-    """Return the size of the batch after so many documents."""
-    n, size = 0, _FIRST_BATCH
-    while n < n_reached:
-        n, size = n + size, size + -(-size // 10)
-    return size
+def _least_drawn(n_documents: int, n_marked: int, alpha) -> int:
+    """Return the least size of a sample that holds no marked document with a chance up to alpha.
+
+    It is one more than all documents where nothing is marked. Marked documents and the sample may
+    change places: that many must be marked, so that a sample of `n_marked` documents holds none.
+    """
+    drawn = np.arange(n_documents)
+    none = np.cumprod((n_documents - n_marked - drawn).clip(0) / (n_documents - drawn))
+    return 1 + int(np.searchsorted(-none, -alpha * (1 + _ROUNDING)))
 
 
 def _sorted(shuffled, scores):
@@ -396,9 +431,15 @@ def _probabilities(vectors, reached, relevant, presumed):
     return model.predict_proba(vectors)[:, 1]
 
 
+def _exact(target_recall) -> Fraction:
+    """Return the fraction that a target means, above 0."""
+    least = Fraction(1, _LARGEST_DENOMINATOR)
+    return max(least, Fraction(float(target_recall)).limit_denominator(_LARGEST_DENOMINATOR))
+
+
 def _least_missing(n_relevant, target_recall):
     """Return the least number of missing documents with which recall is below the target."""
-    target = Fraction(str(float(target_recall)))
+    target = _exact(target_recall)
     return n_relevant * target.denominator // target.numerator + 1 - n_relevant
 
 
@@ -416,16 +457,12 @@ def chance_of_miss(
 
 
 def least_relevant(n_documents: int, n_sample: int, target_recall, alpha) -> int:
-    """Return the least number of relevant documents that lets a query stop early.
-
-    It is that of all documents where no number does.
-    """
-    target = Fraction(str(float(target_recall)))
-    # The sample holds none of so many missing documents with a chance of at most alpha.
-    missing = np.arange(1, n_documents + 1)
-    enough = hypergeom.cdf(0, n_documents, missing, n_sample) <= alpha
-    if enough[0]:
+    """Return the least number of relevant documents that lets a query stop early."""
+    target, missing = _exact(target_recall), _least_drawn(n_documents, n_sample, alpha)
+    if missing == 1:
         return 0
-    if target == 1 or not enough.any():
+    if target == 1:
         return n_documents
-    return min(n_documents, ceil(int(enough.argmax()) * target / (1 - target)))
+    # So many reach the target even if all documents are relevant.
+    most = ceil(target * n_documents)
+    return min(most, ceil((missing - 1) * target / (1 - target)))

@@ -259,7 +259,8 @@ class MaxRepSelector(QuerySelector):
             contents = (str(text).encode("utf-8", "surrogatepass") for text in X)
             X = term_weights(X)
         else:
-            X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
+            options = {"estimator": self, "input_name": "X"}
+            X = check_array(X, accept_sparse="csr", dtype=np.float64, **options)
             contents = _contents(X)
             X = Vectors(X, np.arange(X.shape[0]))
         self._keys = _random_keys(contents, self.seed_)

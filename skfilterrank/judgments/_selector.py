@@ -66,6 +66,8 @@ class QuerySelector(BaseEstimator):
 
     # False if only the number of rows of X is used.
     _looks_at_documents = True
+    # Mask of judged rows, for strategies that leave them out.
+    _judged: Any = None
 
     # By default, scikit-learn's metadata routing passes both.
     __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
@@ -199,7 +201,8 @@ class QuerySelector(BaseEstimator):
             Number of documents of each query, at least 1.
         n_total : int, default=None
             Number of documents of all queries together, divided as evenly as the query sizes allow;
-            the remainder goes to the longest queries.
+            the remainder goes to the longest queries. Judged rows that a strategy leaves out do not
+            count.
         share : float, default=None
             Share of the documents of each query, in (0, 1], rounded half up, but at least one.
 
@@ -224,7 +227,10 @@ class QuerySelector(BaseEstimator):
             the number of all documents: all of them are selected.
         """
         check_is_fitted(self)
-        budgets = named_budgets(self._index, n_per_query, n_total, share)
+        sizes = self._index.sizes
+        if self._judged is not None:
+            sizes = self._index.sums((~self._judged).astype(np.int64))
+        budgets = named_budgets(self._index, n_per_query, n_total, share, sizes=sizes)
         return np.flatnonzero(self._is_selected(budgets))
 
     def _is_selected(self, budgets) -> np.ndarray:
@@ -290,8 +296,12 @@ def query_by_query(jobs, estimator, n_queries: int, batch_size=_QUERIES_AT_ONCE)
     )
 
 
-def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
-    """Return the number of documents to select in each query, or None without a budget."""
+def named_budgets(index, n_per_query, n_total, share, *, sizes=None, warn: bool = True):
+    """Return the number of documents to select in each query, or None without a budget.
+
+    `n_total` is divided between `sizes`, the numbers of documents that are not judged.
+    """
+    sizes = index.sizes if sizes is None else sizes
     given = {"n_per_query": n_per_query, "n_total": n_total, "share": share}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
@@ -313,24 +323,24 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
                 argument=f"n_per_query={n_per_query}",
             )
         return np.minimum(index.sizes, min(n_per_query, index.n_rows))
-    n_total = check_number_of_documents(n_total, "n_total")
-    if n_total >= index.n_rows:
-        if n_total > index.n_rows and warn:
+    n_total, n_open = check_number_of_documents(n_total, "n_total"), sizes.sum()
+    if n_total >= n_open:
+        if n_total > n_open and warn:
             warn_user(
-                f"{{n_total={n_total}}} is above the number of documents, {index.n_rows}: all of "
-                "them are selected.",
+                f"{{n_total={n_total}}} is above the number of documents to select from, {n_open}: "
+                "all of them are selected.",
                 DataWarning,
                 argument=f"n_total={n_total}",
             )
-        return index.sizes
+        return sizes
     # Largest number of documents for each query that does not exceed the total.
-    sizes = np.sort(index.sizes)
-    spent = np.cumsum(sizes) + sizes * np.arange(len(sizes) - 1, -1, -1)
+    ascending = np.sort(sizes)
+    spent = np.cumsum(ascending) + ascending * np.arange(len(sizes) - 1, -1, -1)
     n_whole = np.searchsorted(spent, n_total, side="right")
-    level = (n_total - sizes[:n_whole].sum()) // (len(sizes) - n_whole)
-    budgets = np.minimum(index.sizes, level)
+    level = (n_total - ascending[:n_whole].sum()) // (len(sizes) - n_whole)
+    budgets = np.minimum(sizes, level)
     names = np.argsort(np.argsort([str(query) for query in index.query_ids]))
-    longest = np.lexsort((names, -index.sizes))[: n_total - budgets.sum()]
+    longest = np.lexsort((names, -sizes))[: n_total - budgets.sum()]
     budgets[longest] += 1
     return budgets
 
@@ -374,11 +384,17 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
     return values
 
 
-def all_labels(labels, gains, n_rows: int, name: str) -> np.ndarray:
-    """Return the gains of all rows; raise if a label is missing."""
+def row_gains(labels, gains, n_rows: int, name: str) -> np.ndarray:
+    """Return the gains of all rows, NaN where a label is missing."""
     found = as_gains(labels, gains, name=name)
     if len(found) != n_rows:
         raise InputError(f"{name} has {len(found)} labels but X has {n_rows} rows.")
+    return found
+
+
+def all_labels(labels, gains, n_rows: int, name: str) -> np.ndarray:
+    """Return the gains of all rows; raise if a label is missing."""
+    found = row_gains(labels, gains, n_rows, name)
     if (unknown := np.isnan(found)).any():
         raise InputError(
             f"{name} has {unknown.sum()} NaN, the first at row {unknown.argmax()}: the true "

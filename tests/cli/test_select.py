@@ -94,7 +94,7 @@ def test_every_strategy(files, run, strategy):
     np.testing.assert_array_equal(table["inclusion_probability"], expected)
 
 
-@pytest.mark.parametrize("size", [[], ["--n-per-query", "30"]])
+@pytest.mark.parametrize("size", [[], ["--sample", "30"], ["--sample", "0.2"]])
 def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
     rng, words = (
         np.random.default_rng(0),
@@ -128,14 +128,21 @@ def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
         assert code == 0
         table = table_of(f"judge{rounds}.csv")
     assert "recall of 0.8 or more in the pool, with confidence 0.95: 2 of 2 queries may" in err
+    assert "no round asks for" not in err
     assert rounds > 2
     assert len(table) < 290
     for _, each in table.groupby("qid"):
         assert (each["label"] == "yes").sum() >= 40
-    # The sample cannot do it for a higher recall.
+    # The sample cannot do it for a higher recall, and can for a lower confidence.
     again = ["--judged", "judged.csv", *WORDS]
-    run("select", *how, *again, "--target-recall", "0.99", "--out", "more.csv")
-    assert (table_of("more.csv")["label"] == "").any()
+    for target in ("0.99", "1"):
+        run("select", *how, *again, "--target-recall", target, "--out", "more.csv")
+        assert (table_of("more.csv")["label"] == "").any()
+    *_, err = run("select", *how, *again, "--confidence-level", "0.5", "--out", "more.csv")
+    assert "with confidence 0.5: 2 of 2 queries may stop: 1, 2\n" in err
+    # Another seed draws another sample, and asks for other documents.
+    *_, err = run("select", *how, *again, "--random-state", "1", "--out", "more.csv")
+    assert "labels of --judged that no round asks for. They count. If runs or options" in err
     # Labels of other documents are told.
     with open("judged.csv", "a") as file:
         file.write("3,d1,,,yes\n")
@@ -385,10 +392,18 @@ def test_drawn_documents_without_a_label_are_told(files, run):
         ("a.run --strategy feedback --out j.csv", "--strategy feedback compares texts. Add --docs"),
         (
             "a.run --docs docs.jsonl --strategy feedback --n-total 9 --out j.csv",
-            "feedback has a sample of each query. Give --n-per-query",
+            "--n-total is not for feedback, whose rounds have their own sizes. Give --sample.",
         ),
+        (
+            "a.run --docs docs.jsonl --strategy feedback --n-per-query 9 --out j.csv",
+            "--n-per-query is not for feedback, whose rounds have their own sizes",
+        ),
+        ("a.run --sample 9 --out j.csv", "--sample is for finding everything"),
+        ("a.run --confidence-level 0.9 --out j.csv", "is for finding everything"),
+        ("a.run --sample 1.5 --out j.csv", "expected auto, a whole number or a share such as 0.2"),
+        ("a.run --sample some --out j.csv", "expected auto, a whole number or a share such as 0.2"),
         ("a.run --target-recall 0.9 --out j.csv", "--target-recall is for finding everything"),
-        ("a.run --target-recall 1.5 --out j.csv", "expected a number between 0 and 1"),
+        ("a.run --target-recall 1.5 --out j.csv", "expected a number above 0, at most 1"),
         ("a.run --strategy sample --n-total 2 --gains x=y --out j.csv", "expected LABEL=GAIN"),
     ],
 )

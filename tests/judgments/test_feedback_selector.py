@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pickled_threads import pickled_threads
 from scikit_learn_checks import assert_passes_checks
-from skfilterrank.judgments import FeedbackSelector
+from skfilterrank.judgments import FeedbackSelector, MaxRepSelector
 from skfilterrank.judgments._feedback_selector import chance_of_miss, least_relevant, size_when_dry
 
 NAN = np.nan
@@ -172,16 +172,62 @@ def test_chance_by_hand():
 @pytest.mark.parametrize("n_sample", [0, 1, 4, 9, 19])
 @pytest.mark.parametrize("target", [0.5, 0.8, 1.0])
 def test_the_least_number_of_relevant_documents(n_sample, target):
-    # The first number found at which a query may stop, though much is not judged.
-    found = np.arange(20)
-    stops = found[chance_of_miss(20, n_sample, 0, found, 0, 0, target) <= 0.3]
-    expected = stops[0] if len(stops) and n_sample else 20
-    assert least_relevant(20, n_sample, target, 0.3) == expected
+    # The first number found at which a query may stop, if all that is judged is relevant.
+    found = np.arange(21)
+    stops = found[chance_of_miss(20, n_sample, found, found, 0, 0, target) <= 0.3]
+    assert least_relevant(20, n_sample, target, 0.3) == stops[0]
 
 
-@pytest.mark.parametrize("target", [0.5, 0.7, 1.0])
+@pytest.mark.parametrize(
+    ("target", "n_found", "missing"),
+    [
+        # 2,500 of 3,750 are two thirds, 2,500 of 3,751 are not; 0.8 stays 0.8 in float32.
+        (2 / 3, 2500, 1251),
+        (1 / 3, 2500, 5001),
+        (np.float32(0.8), 4, 2),
+        (0.8, 4, 2),
+        (np.float32(0.7), 7, 4),
+        (1e-9, 2, 1_999_999),
+        (1.0, 10**9, 1),
+    ],
+)
+def test_targets_are_exact(target, n_found, missing):
+    state = {"n_documents": 10**7, "n_sample": 1, "n_judged": 10**7 - missing}
+    for more, chance in ((0, 1 - missing / 10**7), (1, 0.0)):
+        state["n_judged"] += more
+        found = chance_of_miss(*state.values(), n_found, 0, 0, target)
+        assert found == pytest.approx(chance)
+
+
+def test_targets_of_many_relevant_documents():
+    # 2,500 of 5,000 documents are relevant: enough for a sample of 100.
+    X, groups = np.arange(5000.0)[:, None], np.zeros(5000)
+    labels = np.where(np.arange(5000) < 2500, 1.0, np.where(np.arange(5000) < 3000, 0, NAN))
+    for target in (2 / 3, 1 / 3, np.float32(0.8)):
+        selector = FeedbackSelector(target_recall=target, sample=0, confidence_level=0.5)
+        state = selector.fit(X, labels, groups=groups).progress_.iloc[0]
+        # A sample of 0 says nothing, so that only a third is sure: 2,500 of at most 4,500.
+        assert (state["chance"], state["may_stop"]) == ((0, True) if target < 0.5 else (1, False))
+
+
+@pytest.mark.parametrize(("n_documents", "confidence"), [(20, 0.95), (30, 0.9), (50, 0.98)])
+def test_a_chance_that_is_just_allowed(n_documents, confidence):
+    # Outside of the sample are 1, 3 and 1 documents: the missing one with 0.05, 0.1 and 0.02.
+    n_sample = round(confidence * n_documents)
+    X, groups = np.arange(n_documents)[:, None], np.zeros(n_documents)
+    selector = FeedbackSelector(sample=n_sample, target_recall=1, confidence_level=confidence)
+    labels = np.where(selector.fit(X, groups=groups)._sampled, 0, NAN)
+    selector.fit(X, labels, groups=groups)
+    state = selector.progress_.iloc[0]
+    assert state["chance"] == pytest.approx(1 - confidence)
+    assert state["may_stop"]
+    assert state["n_needed"] == 0
+    assert size_when_dry(400, np.array([1]), 66, 1, 1 - confidence) == round(confidence * 400)
+
+
+@pytest.mark.parametrize("target", [0.5, 2 / 3, 0.7, 1.0])
 @pytest.mark.parametrize("confidence", [0.6, 0.8])
-def test_no_wrong_stop_is_more_likely_than_promised(target, confidence):
+def test_no_wrong_stop_is_more_likely_than_stated(target, confidence):
     # All samples of 4 of 9 documents, all sets of relevant ones, stops after each document.
     n, size = 9, 4
     samples = np.array([[i in some for i in range(n)] for some in combinations(range(n), size)])
@@ -193,10 +239,11 @@ def test_no_wrong_stop_is_more_likely_than_promised(target, confidence):
             found = (judged & relevant).sum(axis=1)
             ahead = (samples & relevant)[:, reached:].sum(axis=1)
             chance = chance_of_miss(n, size, judged.sum(axis=1), found, ahead, 0, target)
-            wrong |= (chance <= 1 - confidence) & (found < target * relevant.sum())
+            too_few = found < target * relevant.sum() - 1e-9
+            wrong |= (chance <= 1 - confidence) & too_few
         highest = max(highest, wrong.mean())
     assert highest <= 1 - confidence
-    # The promise is not kept by never stopping.
+    # It does not hold by never stopping.
     assert highest > 0 or target == 1.0
 
 
@@ -233,6 +280,36 @@ def test_progress_counts_what_is_judged():
     )
     with pytest.warns(match="above the number of documents"):
         assert len(selector.select(n_per_query=99)) == 20
+
+
+def test_a_total_counts_what_is_not_judged():
+    # Of two queries of 50 documents, 49 and none are judged; MAXREP leaves them out as well.
+    X, groups = np.random.default_rng(0).normal(size=(100, 2)), np.repeat([0, 1], 50)
+    judged = np.arange(100) < 49
+    feedback = FeedbackSelector().fit(X, np.where(judged, 1.0, NAN), groups=groups)
+    for selector in (feedback, MaxRepSelector().fit(abs(X), groups=groups, judged=judged)):
+        rows = selector.select(n_total=30)
+        assert np.bincount(groups[rows]).tolist() == [1, 29]
+        assert not judged[rows].any()
+        with pytest.warns(match="n_total=60 is above the number of documents to select from, 51:"):
+            assert selector.select(n_total=60).tolist() == list(range(49, 100))
+
+
+def test_labels_that_no_round_asks_for_are_counted():
+    X, truth, prior = collection(600, 40)
+    for selector, *_ in rounds_of(FeedbackSelector(), X, truth, prior):
+        assert selector.progress_["n_other"].tolist() == [0]
+    # Half of a round, which another seed does not ask for.
+    labels, groups = np.full(600, NAN), np.zeros(600)
+    selector = FeedbackSelector(sample=20).fit(X, groups=groups, prior=prior)
+    labels[selector.select()[::2]] = 0
+    selector = FeedbackSelector(sample=20).fit(X, labels, groups=groups, prior=prior)
+    assert selector.progress_["n_other"].tolist() == [0]
+    other = FeedbackSelector(sample=20, random_state=1).fit(X, labels, groups=groups, prior=prior)
+    asked = FeedbackSelector(sample=20, random_state=1).fit(X, groups=groups, prior=prior).select()
+    expected = len(np.setdiff1d(np.flatnonzero(labels == 0), asked))
+    assert other.progress_["n_other"].tolist() == [expected]
+    assert expected > 5
 
 
 def test_nothing_relevant_is_judged_whole():
@@ -316,12 +393,12 @@ GOOD = {"X": np.arange(6.0)[:, None], "y": [1, 0, NAN, 0, 1, 0], "groups": [1] *
         ({"confidence_level": 1}, {}, "confidence_level must be a number between 0 and 1"),
         ({"sample": 1.5}, {}, "sample must be a finite number"),
         ({"sample": True}, {}, "sample must be a whole number from 0 up"),
-        ({"sample": "half"}, {}, "sample must be a finite number"),
+        ({"sample": "half"}, {}, "sample must be \"auto\", a share .* or a number .*, got 'half'"),
         ({"sample": -1}, {}, "sample must be a whole number from 0 up"),
         ({"random_state": None}, {}, "all rounds have the same sample, got None"),
         ({"gains": 3}, {}, "gains must be None"),
         ({}, {"y": [1, 0]}, "y has 2 labels but X has 6 rows"),
-        ({}, {"X": [[NAN]] * 6}, "contains NaN"),
+        ({}, {"X": [[NAN]] * 6}, "Input X contains NaN"),
         ({}, {"X": ["", "", "", "", "", " "]}, "without a term"),
         ({}, {"groups": None}, "groups"),
     ],
