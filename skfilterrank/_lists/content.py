@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import sparse
 
 from skfilterrank._base.checks import count_rows
+from skfilterrank._lists.lists import argsort_floats
 from skfilterrank._lists.queries import GroupIndex
 
 # Number of cells that are hashed at once, so that they fit the cache.
@@ -20,9 +21,18 @@ def hash_scores(counts: np.ndarray, *scores: np.ndarray) -> np.ndarray:
     rows = np.flatnonzero(counts)
     hashes = np.zeros(len(counts), dtype=np.uint64)
     if len(rows):
-        ranks = (np.unique(each[rows], return_inverse=True)[1] for each in scores)
-        hashes[rows] = hash_rows(*ranks)
+        hashes[rows] = hash_rows(*(_ranks(each[rows]) for each in scores))
     return hashes
+
+
+def _ranks(values):
+    """Number the distinct values, the lowest first; return the number of each value."""
+    values = values.astype(np.float64, copy=False)
+    order = argsort_floats(values)
+    ordered = values[order]
+    ranks = np.empty(len(values), dtype=np.intp)
+    ranks[order] = np.cumsum(np.append(False, ordered[1:] != ordered[:-1]))
+    return ranks
 
 
 def hash_rows(table, *others) -> np.ndarray:
@@ -53,11 +63,11 @@ def _hashes_of(table):
         columns = table.reshape(len(table), -1).T
     sums = np.zeros(len(table), dtype=np.uint64)
     if isinstance(columns, np.ndarray) and columns.dtype.kind in "biuf":
-        places = np.arange(len(columns))[:, np.newaxis]
+        keys = _keys_of_columns(np.arange(len(columns))[:, np.newaxis])
         step = max(1, _CELLS_AT_ONCE // max(1, len(columns)))
         for begin in range(0, len(sums), step):
             rows = slice(begin, begin + step)
-            sums[rows] = _hashes_of_numbers(columns[:, rows], places).sum(axis=0)
+            sums[rows] = _hashes_of_numbers(columns[:, rows], keys).sum(axis=0)
     else:
         for place, column in enumerate(columns):
             sums += _hashes_of_cells(column, place)
@@ -69,7 +79,7 @@ def _hashes_of_cells(column, place):
     try:
         missing = {"na_value": np.nan} if isinstance(column, pd.Series) else {}
         convert = column.to_numpy if missing else column.astype
-        return _hashes_of_numbers(convert(dtype=np.float64, **missing), place)
+        return _hashes_of_numbers(convert(dtype=np.float64, **missing), _keys_of_columns(place))
     except (TypeError, ValueError):
         texts = pd.Series(column).to_numpy(dtype=object)
         try:
@@ -81,8 +91,13 @@ def _hashes_of_cells(column, place):
         return scrambled(hashes + np.uint64(place))
 
 
-def _hashes_of_numbers(values, places):
-    """Hash numbers with the numbers of their columns."""
+def _keys_of_columns(places):
+    """Return a key for each of some numbers of columns."""
+    return scrambled(np.atleast_1d(places).astype(np.uint64) + _ODD)
+
+
+def _hashes_of_numbers(values, keys):
+    """Hash numbers with the keys of their columns."""
     if values.dtype == np.uint64:
         bits = values
     else:
@@ -91,9 +106,8 @@ def _hashes_of_numbers(values, places):
         # Seven digits count, as in float32, so that the error of a computation seldom does.
         bits += _ROUNDED >> np.uint64(1)
         bits &= ~(_ROUNDED - np.uint64(1))
-    keys = scrambled(np.atleast_1d(places).astype(np.uint64) + _ODD)
     hashes = scrambled(bits ^ keys)
-    hashes *= bits != 0
+    hashes[bits == 0] = 0
     return hashes
 
 
@@ -102,7 +116,7 @@ def _sums_of_sparse(table):
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()
-    cells = _hashes_of_numbers(table.data, table.indices)
+    cells = _hashes_of_numbers(table.data, _keys_of_columns(table.indices))
     ends = np.append(np.uint64(0), np.cumsum(cells, dtype=np.uint64))
     return ends[table.indptr[1:]] - ends[table.indptr[:-1]]
 
@@ -134,7 +148,7 @@ def by_content(
     order : ndarray of shape (n_queries,), int
         Numbers of the queries in `index`, in the new order.
     """
-    order = np.argsort(keys_of_queries(index, hashes, *labels))
+    _, order = _sorted_keys(index, hashes, labels)
     return index.renumbered(order), order
 
 
@@ -153,18 +167,25 @@ def keys_of_queries(index: GroupIndex, hashes: np.ndarray, *labels: np.ndarray) 
     *labels : ndarray of shape (n_rows,)
         Labels, and what else is given for rows.
     """
-    keys = scrambled(index.sums(hashes))
-    ordered = np.sort(keys)
-    if (ordered[1:] != ordered[:-1]).all():
-        return scrambled(keys)
-    # Queries of equal keys are numbered, and the numbers put them into random places.
-    further = index.sums(hash_rows(hashes, *labels)) if labels else keys
-    by_key = np.lexsort((further, keys))
+    return _sorted_keys(index, hashes, labels)[0]
+
+
+def _sorted_keys(index, hashes, labels):
+    """Return the key of each query, and the queries in the order of their keys."""
+    sums = scrambled(index.sums(hashes))
+    keys = scrambled(sums)
+    by_key = np.argsort(keys)
     ordered = keys[by_key]
+    if (ordered[1:] != ordered[:-1]).all():
+        return keys, by_key
+    # Queries of equal keys are numbered, and the numbers put them into random places.
+    further = index.sums(hash_rows(hashes, *labels)) if labels else sums
+    by_key = np.lexsort((further, sums))
+    ordered = sums[by_key]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
     copy = np.arange(len(keys)) - np.repeat(first, np.diff(first, append=len(keys)))
     keys[by_key] = scrambled(ordered + copy.astype(np.uint64))
-    return keys
+    return keys, np.argsort(keys)
 
 
 def query_folds(units: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:

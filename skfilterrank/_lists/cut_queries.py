@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtr
 
-from skfilterrank._base.checks import as_column, entry_types, no_unicode
+from skfilterrank._base.checks import as_column, no_unicode
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning
@@ -41,7 +41,7 @@ class QuerySizes(NamedTuple):
     Attributes
     ----------
     hashes : ndarray of shape (n_queries,), dtype int64
-        Hashes of the ids, sorted.
+        Hashes of the ids.
     sizes : ndarray of shape (n_queries,), dtype int32
         Numbers of rows.
     """
@@ -52,15 +52,15 @@ class QuerySizes(NamedTuple):
     @classmethod
     def of(cls, index: GroupIndex) -> "QuerySizes":
         """Return the sizes of the queries of an index."""
-        are_texts = entry_types(index.query_ids) == {str}
+        # pandas takes long to make an index of texts.
+        are_texts = index.query_ids.dtype == object and isinstance(index.query_ids[0], str)
         ids = index.query_ids if are_texts else index.labels.to_numpy()
         try:
             # Distinct ids need no categories.
             hashes = pd.util.hash_array(ids, categorize=False).view(np.int64)
         except UnicodeEncodeError as error:
             raise no_unicode("groups", error) from None
-        order = np.argsort(hashes)
-        return cls(hashes[order], index.sizes[order].astype(np.int32))
+        return cls(hashes, index.sizes.astype(np.int32))
 
     def is_split_from(self, fitted: "QuerySizes", *, is_judged: bool) -> bool:
         """Tell if these rows and those of `fitted` look like a split that divides queries.

@@ -6,7 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from skfilterrank._base.checks import as_column, entry_types, is_missing, no_unicode
+from skfilterrank._base.checks import (
+    as_column,
+    cached_property,
+    entry_types,
+    is_missing,
+    no_unicode,
+)
 from skfilterrank._base.words import counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 
@@ -20,6 +26,8 @@ _BLOCK_OVERHEAD = 1 << 13
 # Number of rows whose columns fit the third-level cache while blocks are made.
 _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
+# Most numbers from the lowest to the highest id, for each row, that are looked up in a table.
+_DENSE = 8
 
 
 class QueryBlock:
@@ -69,40 +77,27 @@ class GroupIndex:
     @classmethod
     def from_groups(cls, groups, name: str = "groups") -> "GroupIndex":
         """Index the query id of each row; ids may be of any type and in any order."""
-        values = _group_values(groups, name)
-        index = cls._of_values(values, name)
+        values, kinds = _group_values(groups, name)
+        index = cls._of_values(values, name, kinds == {str})
         # An empty text is sorted first.
         if isinstance(first := index.query_ids[0], str | bytes) and not first:
             raise _of_no_id(np.asarray(values) == first, name)
         return index
 
     @classmethod
-    def _of_values(cls, values, name):
+    def _of_values(cls, values, name, are_texts):
         """Index checked query ids."""
         n_rows = len(values)
         if n_rows == 0:
             raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
-        is_plain = isinstance(values, np.ndarray) and values.dtype != object
-        # Ascending ids are sorted already.
-        if n_runs > n_rows // 2 and not (is_plain and (values[1:] >= values[:-1]).all()):
-            if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
-                del changes
-                return cls._scattered_integers(values, *span)
-            codes, query_ids = _factorize(values, name)
-            if codes is None:
-                return cls(
-                    query_ids, np.ones(n_rows, dtype=np.int64), np.arange(n_rows), None, n_rows
-                )
-            if n_runs > len(query_ids):
-                del changes
-                return cls._scattered(codes, query_ids)
-            heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
-            codes = codes[heads]
-        else:
-            heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
-            codes, query_ids = _factorize(values[heads], name)
+        span = _dense_span(values) if n_runs > n_rows // 2 else None
+        if span is not None and n_runs > span[1] - span[0] + 1:
+            del changes
+            return cls._scattered_integers(values, *span)
+        heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
+        codes, query_ids = _factorize(values[heads], name, are_texts)
         lengths = np.diff(heads, append=n_rows)
         if codes is None:
             return cls(query_ids, lengths, heads, None, n_rows)
@@ -111,7 +106,9 @@ class GroupIndex:
             sizes = np.empty(len(codes), dtype=np.int64)
             starts[codes] = heads
             sizes[codes] = lengths
-            return cls(query_ids, sizes, starts, None, n_rows)
+            index = cls(query_ids, sizes, starts, None, n_rows)
+            index._by_start = codes
+            return index
         return cls._scattered(np.repeat(codes, lengths), query_ids)
 
     @classmethod
@@ -152,17 +149,28 @@ class GroupIndex:
 
     def by_first_row(self) -> "GroupIndex":
         """Return the same queries, numbered in the order of their first rows."""
-        first = self.starts if self.order is None else self.order[self.starts]
-        return self.renumbered(np.argsort(first))
+        if self.order is None:
+            return self.renumbered(self._by_start)
+        return self.renumbered(np.argsort(self.order[self.starts]))
 
     def renumbered(self, queries: np.ndarray) -> "GroupIndex":
         """Return the same queries in another order, numbered from 0."""
         numbers = np.arange(self.n_queries)
-        if self.order is None:
-            return GroupIndex(numbers, self.sizes[queries], self.starts[queries], None, self.n_rows)
         number = np.empty_like(numbers)
         number[queries] = numbers
-        return GroupIndex.from_groups(number[self.codes()])
+        if self.order is not None:
+            return GroupIndex.from_groups(number[self.codes()])
+        sizes, starts = self.sizes[queries], self.starts[queries]
+        index = GroupIndex(numbers, sizes, starts, None, self.n_rows)
+        index._by_start = number[self._by_start]
+        return index
+
+    @cached_property
+    def _by_start(self):
+        """Queries in the order of their first rows, if the rows of each are consecutive."""
+        if (self.starts[1:] > self.starts[:-1]).all():
+            return np.arange(self.n_queries)
+        return np.argsort(self.starts)
 
     def row_order(self) -> np.ndarray:
         """Return the row numbers query by query, queries in the order of their ids."""
@@ -173,10 +181,10 @@ class GroupIndex:
 
     def codes(self) -> np.ndarray:
         """Return the number of the query of each row."""
-        if self.order is None and (self.starts[1:] > self.starts[:-1]).all():
-            return np.repeat(np.arange(self.n_queries), self.sizes)
+        if self.order is None:
+            return np.repeat(self._by_start, self.sizes[self._by_start])
         codes = np.empty(self.n_rows, dtype=np.intp)
-        codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
+        codes[self.order] = np.repeat(np.arange(self.n_queries), self.sizes)
         return codes
 
     def row_ids(self) -> np.ndarray:
@@ -191,11 +199,8 @@ class GroupIndex:
         """Sum integers over the rows of each query; sums keep the type of the values."""
         if self.order is not None:
             return np.add.reduceat(values[self.order], self.starts)
-        if (self.starts[1:] > self.starts[:-1]).all():
-            return np.add.reduceat(values, self.starts)
-        by_start = np.argsort(self.starts)
         sums = np.empty(self.n_queries, dtype=values.dtype)
-        sums[by_start] = np.add.reduceat(values, self.starts[by_start])
+        sums[self._by_start] = np.add.reduceat(values, self.starts[self._by_start])
         return sums
 
     def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[QueryBlock]:
@@ -285,7 +290,7 @@ def _offsets(sizes):
 
 def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return query id and length of each run of consecutive rows with one id; rows may be empty."""
-    values = _group_values(groups, name)
+    values, _ = _group_values(groups, name)
     heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
     heads = np.append(0, heads)[: len(values)]
     ids = np.asarray(values[heads])
@@ -320,7 +325,7 @@ def _of_different_types(name, one, other):
 
 
 def _group_values(groups, name):
-    """Return a one-dimensional array of query ids without missing values."""
+    """Return a one-dimensional array of query ids without missing values, and types of objects."""
     if isinstance(groups, pd.MultiIndex):
         raise InputError(
             f"{name} has several levels: expected one query id per row; pass one level, e.g. "
@@ -343,10 +348,10 @@ def _group_values(groups, name):
                 f"{name} must hold one query id per row, a number or text, got an entry of type "
                 f"{kind.__name__}."
             )
-    return values
+    return values, kinds
 
 
-def _factorize(values, name):
+def _factorize(values, name, are_texts):
     """Return codes (None for 0, 1, 2, ...) and sorted distinct values."""
     if (
         isinstance(values, np.ndarray)
@@ -356,7 +361,7 @@ def _factorize(values, name):
         return None, values
     if (span := _dense_span(values)) is not None:
         return _factorize_dense(values, *span)
-    if entry_types(values) == {str}:
+    if are_texts:
         # Python sorts texts several times faster than numpy.
         codes, distinct = pd.factorize(values)
         order = np.array(sorted(range(len(distinct)), key=distinct.tolist().__getitem__))
@@ -384,7 +389,7 @@ def _dense_span(values):
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         return None
     first, last = int(values.min()), int(values.max())
-    return (first, last) if last - first < 2 * len(values) else None
+    return (first, last) if last - first < _DENSE * len(values) else None
 
 
 def _distance(values, first):
@@ -396,16 +401,14 @@ def _distance(values, first):
 def _factorize_dense(values, first, last):
     """Factorize integers that fill much of their range; faster and with 4 bytes a row."""
     codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
+    present = np.zeros(last - first + 1, dtype=bool)
+    # In chunks, as numpy copies numbers that it looks up.
     for rows in _chunks(len(codes)):
         codes[rows] = _distance(values[rows], first)
-    # numpy's bincount would copy the whole column.
-    counts = np.zeros(last - first + 1, dtype=np.int64)
-    for rows in _chunks(len(codes), len(counts)):
-        counts += np.bincount(codes[rows], minlength=len(counts))
-    present = counts > 0
+        present[codes[rows]] = True
     query_ids = np.flatnonzero(present).astype(values.dtype) + values.dtype.type(first)
     if len(query_ids) < len(present):
-        number = (np.cumsum(present) - 1).astype(codes.dtype)
+        number = np.cumsum(present, dtype=codes.dtype) - codes.dtype.type(1)
         for rows in _chunks(len(codes)):
             codes[rows] = number[codes[rows]]
     return codes, query_ids

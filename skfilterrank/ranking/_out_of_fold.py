@@ -225,7 +225,8 @@ def split_rows(model, data, *, calibrates=False) -> list | None:
     if is_prefit(model.cv):
         return None
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-    given = {"by_id": data.by_id, "single": model.refit is False, "carriers": data.carriers}
+    by_id = data.index.codes() if hasattr(cv, "split") else None
+    given = {"by_id": by_id, "single": model.refit is False, "carriers": data.carriers}
     return make_splits(cv, data.labels, data.groups, **given)
 
 

@@ -18,7 +18,7 @@ from skfilterrank._lists.cut_queries import count_known_queries, note_documents
 from skfilterrank._lists.gains import Gains, TwoLabels, labels_in_one_column, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
+from skfilterrank._lists.queries import check_one_order, find_groups
 from skfilterrank._lists.scoring import QueryWeight, query_weights
 from skfilterrank.exceptions import FitWarning, InputError, Message, brief
 from skfilterrank.ranking._out_of_fold import (
@@ -456,7 +456,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.filter_estimator,
             rows.X,
             two.harm,
-            rows.ids,
+            rows.index,
             gains=None,
             prefit=self._is_prefit,
             taught=taught,
@@ -634,11 +634,10 @@ def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
     queries = tuning.lists.query_ids % n_queries
     lists = RankedLists(rows.gains[held_out], tuning.scores, groups=tuning.lists)
     if query_weight is not None:
-        index = check_groups(rows.ids, n_rows=len(rows.ids))
-        weights = query_weights(query_weight, index)
+        weights = query_weights(query_weight, rows.index)
         if weights is not None:
             of_query = np.empty(n_queries)
-            of_query[rows.groups] = weights[index.codes()]
+            of_query[rows.groups] = weights[rows.index.codes()]
             lists = lists.replace(weights=of_query[queries])
     return JudgedScores(
         lists,
@@ -646,7 +645,7 @@ def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
         np.column_stack([np.empty((len(held_out), 0)), *columns.values()]),
         list(columns),
         folds=tuning.lists.query_ids // n_queries if tuning.times else None,
-        names=(rows.ids[held_out], held_out),
+        names=(rows.ids[held_out], held_out) if lists.has_unjudged else None,
         # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
         watches_scale=False,
     )

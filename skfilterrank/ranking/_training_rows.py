@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
-from skfilterrank._base.checks import check_numbers, count_rows, label_array
+from skfilterrank._base.checks import cached_property, check_numbers, count_rows, label_array
 from skfilterrank._base.sklearn_compat import final_step, safe_indexing
 from skfilterrank._base.words import counted, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
@@ -43,9 +43,9 @@ from skfilterrank.ranking._held_out_sets import (
 class TrainingRows:
     """Checked rows; gains are NaN where unjudged.
 
-    `groups` holds the number of each row's query, from 0 in the order of content, and `ids` its
-    given id. Estimators inside get `ids`: the index of X may hold ids, too, and the numbers could
-    pass for other ones. Splitters of users get `by_id`, the numbers of queries in the
+    `groups` holds the number of each row's query, from 0 in the order of content, and `index` the
+    queries as they were given. Estimators inside get `ids`: the index of X may hold ids, too, and
+    the numbers could pass for other ones. Splitters of users get the numbers of queries in the
     order of their ids. `documents` are hashes of the rows of each query. `carriers` are `y` and
     `X` as they were given: their index may hold times.
     """
@@ -55,13 +55,17 @@ class TrainingRows:
     gains: np.ndarray
     labels: np.ndarray
     groups: np.ndarray
-    ids: np.ndarray
-    by_id: np.ndarray
+    index: GroupIndex
     judged: np.ndarray
     documents: np.ndarray
     fit_params: dict
     eval_sets: list[EvalSet]
     carriers: dict
+
+    @cached_property
+    def ids(self) -> np.ndarray:
+        """Given query id of each row."""
+        return self.index.row_ids()
 
     @property
     def n_unjudged(self) -> int:
@@ -189,8 +193,7 @@ def prepare_rows(
         gains=row_gains,
         labels=labels,
         groups=by_content(index, np.where(judged, hashes, 0), hashes, row_gains)[0].codes(),
-        ids=index.row_ids(),
-        by_id=index.codes(),
+        index=index,
         judged=judged,
         documents=index.sums(hashes),
         fit_params=fit_params,
@@ -335,7 +338,7 @@ class TargetEncoder:
 
     def __init__(self, kind: str, gains):
         self.kind = kind
-        self.levels = np.unique(gains[~np.isnan(gains)])
+        self.levels = np.unique(gains[~np.isnan(gains)]) if kind == "grade" else None
 
     def encode(self, gains, labels):
         """Compute the target of judged rows."""

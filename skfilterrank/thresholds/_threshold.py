@@ -350,10 +350,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _describe_folds(self, judged, values):
         """Measure each fold of cross-validation at the level that was found."""
-        numbers, of_fold = np.unique(judged.folds, return_inverse=True)
-        weights = judged.lists.weights
+        counts = np.bincount(judged.folds)
+        numbers, weights = np.flatnonzero(counts), judged.lists.weights
         self.fold_results_ = {
-            "n_queries": np.bincount(of_fold),
+            "n_queries": counts[numbers],
             "test_score": np.array(
                 [
                     mean_over_queries(values[own], None if weights is None else weights[own])
