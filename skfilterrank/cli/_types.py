@@ -227,7 +227,12 @@ Number = Annotated[int, Arg(convert=positive, metavar="N")]
 Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
 Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table", "QRELS")]
 Runs = Annotated[
-    list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
+    list[str],
+    _read(
+        "runs: qid Q0 docno rank score name, or any table; one of labels and scores is given twice",
+        "RUN",
+        many="+",
+    ),
 ]
 PoolRuns = Annotated[list[str], _read("runs that make the pool", "RUN", many="+")]
 Docs = Annotated[

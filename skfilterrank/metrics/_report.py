@@ -208,7 +208,7 @@ def _report(per_query, confidence_level, weights, baseline):
     lines = {
         system: _row(each, main, confidence_level, weights) for system, each in per_query.items()
     }
-    report = pd.DataFrame.from_dict(lines, orient="index").rename_axis("system")
+    report = _Report.from_dict(lines, orient="index").rename_axis("system")
     if baseline is not None:
         names = ["difference", "difference_low", "difference_high", "p_value"]
         values = {system: each[main] for system, each in per_query.items()}
@@ -219,6 +219,18 @@ def _report(per_query, confidence_level, weights, baseline):
             for system in lines
         ]
     return report
+
+
+class _Report(pd.DataFrame):
+    """Table whose text has all columns, on narrow screens one block of them below another."""
+
+    @property
+    def _constructor(self):
+        return _Report
+
+    def __repr__(self) -> str:
+        with pd.option_context("display.max_columns", None):
+            return super().__repr__()
 
 
 def _row(values, main, confidence_level, weights):

@@ -1,6 +1,7 @@
 """The report of systems: each column is a measure, with an interval and a test of the main one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -45,6 +46,16 @@ def test_columns_are_the_measures(judged, k, suffix):
         assert report.loc[system, rates[0]] == pytest.approx(expected)
         expected = metrics.empty_list_rate(y_true, y_score, groups=groups)
         assert report.loc[system, rates[1]] == pytest.approx(expected)
+
+
+def test_every_column_is_printed_on_a_narrow_screen(judged):
+    y_true, scores, groups = judged
+    report = rank_filter_report(y_true, scores, groups=groups, baseline="all")
+    with pd.option_context("display.max_columns", 4, "display.width", 60):
+        for table in (report, report.round(2)):
+            text = str(table)
+            assert all(name in text for name in table)
+            assert max(map(len, text.split("\n"))) <= 60
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.8])
