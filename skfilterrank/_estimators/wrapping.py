@@ -208,11 +208,10 @@ def reads_queries(estimator) -> bool:
     """Tell if `fit` or `predict` of the estimator, or of one inside, may take query ids."""
     if isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         return True
-    return (
-        metadata_routing_enabled()
-        or group_parameter(estimator) is not None
-        or "groups" in inspect.signature(getattr(estimator, "predict", len)).parameters
-    )
+    if metadata_routing_enabled() or group_parameter(estimator) is not None:
+        return True
+    predict = getattr(estimator, "predict", None)
+    return predict is not None and "groups" in inspect.signature(predict).parameters
 
 
 def needs_own_form(estimator):
