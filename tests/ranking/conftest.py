@@ -1,8 +1,11 @@
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
+from tests.support.small_methods import make
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +60,33 @@ def separable():
     y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
     X = np.column_stack([y + rng.uniform(-0.2, 0.2, 180), rng.normal(size=180)])
     return X, y, np.repeat(np.arange(30), 6)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def series(rows):
+    return pd.Series(rows.y, index=pd.Index(rows.groups, name="qid"))
+
+
+@pytest.fixture(scope="module")
+def shuffled(rows):
+    """The same rows, queries taking turns; rows of a query, and first rows, keep their order."""
+    place = pd.Series(rows.groups).groupby(rows.groups).cumcount().to_numpy()
+    names = np.array([f"query {number:04d}" for number in range(150)[::-1]])
+    order = np.lexsort((np.where(place, rows.groups[::-1] % 7, rows.groups), place))
+    return order, rows.X[order], rows.y[order], names[rows.groups[order]]
+
+
+@pytest.fixture(scope="module")
+def fitted(rows):
+    """Each method fitted once."""
+
+    @functools.cache
+    def of_name(name):
+        return make(name).fit(rows.X, rows.y, groups=rows.groups)
+
+    return of_name

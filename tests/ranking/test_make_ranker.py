@@ -1,6 +1,5 @@
 """Methods that learn documents one by one: logistic regression and forests."""
 
-import functools
 import itertools
 import pickle
 import re
@@ -250,39 +249,6 @@ def test_by_default_a_loss_is_the_mean_of_linear_models_and_trees(data):
             for learner in (None, "linear", "trees")
         )
         np.testing.assert_allclose(blend, (linear + trees) / 2)
-
-
-# Small ones, so that the tests take seconds.
-SMALL = {
-    "adarank": {},
-    "listnet": {"n_estimators": 5, "min_child_samples": 5},
-    "rankboost": {"n_estimators": 30},
-    "random_forest": {"n_estimators": 8},
-    "ranknet": {"n_estimators": 5},
-    "coordinate_ascent": {},
-    "logistic": {},
-    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
-}
-
-
-def make(name, **params):
-    return make_ranker(name, **{"random_state": 0} | SMALL[name] | params)
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def fitted(rows):
-    """Each method fitted once."""
-
-    @functools.cache
-    def of_name(name):
-        return make(name).fit(rows.X, rows.y, groups=rows.groups)
-
-    return of_name
 
 
 def test_logistic_is_scikit_learns(rows):

@@ -1,65 +1,17 @@
 """The recipes of learning to rank methods, and the eight under one roof."""
 
-import functools
-
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.model_selection import GroupKFold, cross_val_score
 
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
 from skfilterrank.ranking import METHODS, RankAndFilter, make_ranker
-
-# Small ones, so that the tests take seconds.
-SMALL = {
-    "adarank": {},
-    "listnet": {"n_estimators": 5, "min_child_samples": 5},
-    "rankboost": {"n_estimators": 30},
-    "random_forest": {"n_estimators": 8},
-    "ranknet": {"n_estimators": 5},
-    "coordinate_ascent": {},
-    "logistic": {},
-    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
-}
+from tests.support.small_methods import SMALL, make
 
 RECIPES = ("listnet", "random_forest", "ranknet", "logistic", "lambdamart")
-
-
-def make(name, **params):
-    return make_ranker(name, **{"random_state": 0} | SMALL[name] | params)
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def series(data):
-    return pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-
-
-@pytest.fixture(scope="module")
-def shuffled(data):
-    """The same rows, queries taking turns; rows of a query, and first rows, keep their order."""
-    place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
-    names = np.array([f"query {number:04d}" for number in range(150)[::-1]])
-    order = np.lexsort((np.where(place, data.groups[::-1] % 7, data.groups), place))
-    return order, data.X[order], data.y[order], names[data.groups[order]]
-
-
-@pytest.fixture(scope="module")
-def fitted(data):
-    """Each method fitted once."""
-
-    @functools.cache
-    def of_name(name):
-        return make(name).fit(data.X, data.y, groups=data.groups)
-
-    return of_name
 
 
 def test_the_eight_methods():
@@ -70,50 +22,50 @@ def test_the_eight_methods():
 @pytest.mark.parametrize("name", SMALL)
 class TestEveryMethod:
     @pytest.mark.slow
-    def test_learns_to_rank(self, data, fitted, name):
+    def test_learns_to_rank(self, rows, fitted, name):
         ranker = fitted(name)
-        scores = ranker.predict(data.X)
-        assert scores.shape == data.y.shape
+        scores = ranker.predict(rows.X)
+        assert scores.shape == rows.y.shape
         assert scores.dtype == np.float64
         gains = {-1: 0, 1: 1, 2: 2}
-        found = ndcg_score(data.y, scores, groups=data.groups, k=3, gains=gains)
-        chance = ndcg_score(data.y, np.zeros_like(scores), groups=data.groups, k=3, gains=gains)
+        found = ndcg_score(rows.y, scores, groups=rows.groups, k=3, gains=gains)
+        chance = ndcg_score(rows.y, np.zeros_like(scores), groups=rows.groups, k=3, gains=gains)
         assert found > chance + 0.05
         assert ranker.n_features_in_ == 5
 
     @pytest.mark.slow
-    def test_inside_rank_and_filter(self, data, name):
+    def test_inside_rank_and_filter(self, rows, name):
         model = RankAndFilter(make(name), measure="ndcg_f@3", cv=5).fit(
-            data.X, data.y, groups=data.groups
+            rows.X, rows.y, groups=rows.groups
         )
-        kept = np.isfinite(model.predict(data.X))
+        kept = np.isfinite(model.predict(rows.X))
         assert 0.3 < kept.mean() < 1
-        assert data.y[kept].mean() > data.y[~kept].mean() + 0.3
+        assert rows.y[kept].mean() > rows.y[~kept].mean() + 0.3
 
     @pytest.mark.slow
-    def test_in_model_selection_with_metadata_routing(self, data, series, name):
+    def test_in_model_selection_with_metadata_routing(self, rows, series, name):
         chosen = {"cv": GroupKFold(2), "scoring": make_ranking_scorer("ndcg_f@3")}
         with_series = cross_val_score(
-            make(name), data.X, series, groups=data.groups, error_score="raise", **chosen
+            make(name), rows.X, series, groups=rows.groups, error_score="raise", **chosen
         )
         assert (with_series > 0.4).all()
         with sklearn.config_context(enable_metadata_routing=True):
             routed = cross_val_score(
                 make(name),
-                data.X,
-                data.y,
-                params={"groups": data.groups},
+                rows.X,
+                rows.y,
+                params={"groups": rows.groups},
                 error_score="raise",
                 **chosen,
             )
         np.testing.assert_array_equal(routed, with_series)
 
     @pytest.mark.slow
-    def test_repeats_with_random_state(self, data, name):
+    def test_repeats_with_random_state(self, rows, name):
         first, second, other = (
             make(name, random_state=seed, n_jobs=n_jobs)
-            .fit(data.X, data.y, groups=data.groups)
-            .predict(data.X)
+            .fit(rows.X, rows.y, groups=rows.groups)
+            .predict(rows.X)
             for seed, n_jobs in ((3, 1), (3, 2), (4, 1))
         )
         # Threads of a forest add its trees up in the order in which they are done.
@@ -122,18 +74,18 @@ class TestEveryMethod:
             assert not np.array_equal(first, other)
 
     @pytest.mark.slow
-    def test_queries_that_tell_nothing_are_harmless(self, data, fitted, name):
+    def test_queries_that_tell_nothing_are_harmless(self, rows, fitted, name):
         # One document, and several of one label, in queries of their own.
-        X = np.vstack([data.X, data.X[:1], data.X[1:6]])
-        y = np.concatenate([data.y, [2.0], np.ones(5)])
-        groups = np.concatenate([data.groups, [9001], np.full(5, 9002)])
+        X = np.vstack([rows.X, rows.X[:1], rows.X[1:6]])
+        y = np.concatenate([rows.y, [2.0], np.ones(5)])
+        groups = np.concatenate([rows.groups, [9001], np.full(5, 9002)])
         scores = make(name).fit(X, y, groups=groups).predict(X)
         assert np.isfinite(scores).all()
         found, alone = (
-            ndcg_score(data.y, s, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
+            ndcg_score(rows.y, s, groups=rows.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
             for s in (
-                scores[: len(data.y)],
-                fitted(name).predict(data.X),
+                scores[: len(rows.y)],
+                fitted(name).predict(rows.X),
             )
         )
         assert found == pytest.approx(alone, abs=0.05)
@@ -142,10 +94,10 @@ class TestEveryMethod:
 @pytest.mark.parametrize("name", RECIPES)
 class TestRecipes:
     @pytest.mark.slow
-    def test_rows_in_any_order_and_ids_of_any_type(self, data, fitted, shuffled, name):
+    def test_rows_in_any_order_and_ids_of_any_type(self, rows, fitted, shuffled, name):
         _, X, y, groups = shuffled
-        in_order = fitted(name).predict(data.X)
-        mixed = make(name).fit(X, y, groups=groups).predict(data.X)
+        in_order = fitted(name).predict(rows.X)
+        mixed = make(name).fit(X, y, groups=groups).predict(rows.X)
         if name == "random_forest":
             # Which rows a tree draws goes by their numbers.
             assert np.corrcoef(mixed, in_order)[0, 1] > 0.9
@@ -161,29 +113,29 @@ class TestRecipes:
             assert settings["estimator__n_jobs"] == 2
 
     @pytest.mark.slow
-    def test_missing_values(self, data, fitted, name):
-        X = pd.DataFrame(data.X.copy(), columns=list("abcde"))
+    def test_missing_values(self, rows, fitted, name):
+        X = pd.DataFrame(rows.X.copy(), columns=list("abcde"))
         X.iloc[4, 1] = X.iloc[9, 3] = np.nan
         if name == "logistic":
             with pytest.raises(ValueError, match=r"NaN in column 1 \('b'\) and others .*Logistic"):
-                make(name).fit(X, data.y, groups=data.groups)
+                make(name).fit(X, rows.y, groups=rows.groups)
             ranker = fitted(name)
             with pytest.raises(ValueError, match=r"NaN in column 1 and others .*Logistic"):
                 ranker.predict(X.to_numpy())
         else:
-            scores = make(name).fit(X, data.y, groups=data.groups).predict(X)
+            scores = make(name).fit(X, rows.y, groups=rows.groups).predict(X)
             assert np.isfinite(scores).all()
 
-    def test_all_gains_equal(self, data, name):
-        y = np.ones_like(data.y)
+    def test_all_gains_equal(self, rows, name):
+        y = np.ones_like(rows.y)
         if name == "random_forest":
             with pytest.warns(FitWarning, match="no order to learn"):
-                scores = make(name).fit(data.X, y, groups=data.groups).predict(data.X)
+                scores = make(name).fit(rows.X, y, groups=rows.groups).predict(rows.X)
             np.testing.assert_array_equal(scores, 1.0)
         else:
             message = "gets only one class" if name == "logistic" else "no order to learn"
             with pytest.raises(ValueError, match=message):
-                make(name).fit(data.X, y, groups=data.groups)
+                make(name).fit(rows.X, y, groups=rows.groups)
 
     def test_importances_or_weights(self, fitted, name):
         ranker = fitted(name)

@@ -24,122 +24,94 @@ from skfilterrank.ranking import (
     RankAndFilter,
     make_ranker,
 )
+from tests.support.small_methods import make
 
-# Small ones, so that the tests take seconds.
-SMALL = {
-    "listnet": {"n_estimators": 5, "min_child_samples": 5},
-    "random_forest": {"n_estimators": 5},
-    "ranknet": {"n_estimators": 5},
-    "logistic": {},
-    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
-}
+# Methods whose estimators are of other libraries.
+METHODS_OF_OTHERS = ["listnet", "random_forest", "ranknet", "logistic", "lambdamart"]
 
 
-def make(name, **params):
-    return make_ranker(name, **SMALL[name] | params)
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def series(data):
-    return pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-
-
-@pytest.fixture(scope="module")
-def shuffled(data):
-    """The same rows, queries taking turns; rows of a query, and first rows, keep their order."""
-    place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
-    names = np.array([f"query {number:04d}" for number in range(150)[::-1]])
-    order = np.lexsort((np.where(place, data.groups[::-1] % 7, data.groups), place))
-    return order, data.X[order], data.y[order], names[data.groups[order]]
-
-
-def test_query_ranker_refuses_what_it_cannot_fit(data):
+def test_query_ranker_refuses_what_it_cannot_fit(rows):
     with pytest.raises(ValueError, match="requires y"):
-        QueryRanker(LogisticRegression()).fit(data.X, None)
+        QueryRanker(LogisticRegression()).fit(rows.X, None)
     with pytest.raises(AttributeError, match="no fitted estimator"):
         _ = make_ranker("lambdamart").feature_importances_
-    infinite = data.X.copy()
+    infinite = rows.X.copy()
     infinite[2, 4] = np.inf
     with pytest.raises(ValueError, match="infinity in column 4"):
-        make_ranker("logistic").fit(infinite, data.y)
+        make_ranker("logistic").fit(infinite, rows.y)
 
 
-def test_infinity_is_named_whatever_the_estimator_says(data):
+def test_infinity_is_named_whatever_the_estimator_says(rows):
     # pandas before 3 writes into the array of a table.
-    X = pd.DataFrame(data.X.copy(), columns=list("abcde"))
+    X = pd.DataFrame(rows.X.copy(), columns=list("abcde"))
     X.iloc[4, 1], X.iloc[9, 3] = np.nan, np.inf
     message = r"^X contains infinity in column 3 \('d'\) \(1 value, the first at row 9\): XGBRanker"
     with pytest.raises(ValueError, match=message) as raised:
-        make("ranknet").fit(X, data.y, groups=data.groups)
+        make("ranknet").fit(X, rows.y, groups=rows.groups)
     assert "Stack trace" not in str(raised.value)
     assert raised.value.__suppress_context__
-    X = data.X.copy()
+    X = rows.X.copy()
     X[2, 2] = 1e39
     with pytest.raises(ValueError, match=r"beyond 3.4e\+38, which is the largest that XGBRanker"):
-        make("ranknet").fit(X, data.y, groups=data.groups)
+        make("ranknet").fit(X, rows.y, groups=rows.groups)
     for name in ("random_forest", "logistic"):
         with pytest.raises(ValueError, match=r"infinity in column 4 \("):
-            make(name).fit(np.where(np.arange(5) == 4, np.inf, data.X), data.y)
+            make(name).fit(np.where(np.arange(5) == 4, np.inf, rows.X), rows.y)
 
 
 class TestFitParameters:
     @pytest.fixture
-    def weight(self, data):
+    def weight(self, rows):
         # One per query, which every estimator takes.
-        return np.random.default_rng(0).integers(1, 9, size=150)[data.groups].astype(float)
+        return np.random.default_rng(0).integers(1, 9, size=150)[rows.groups].astype(float)
 
-    def test_weights_are_those_of_the_estimator(self, data, weight):
-        ranker = QueryRanker(LogisticRegression()).fit(data.X, data.y, sample_weight=weight)
-        alone = LogisticRegression().fit(data.X, data.y > 0, sample_weight=weight)
+    def test_weights_are_those_of_the_estimator(self, rows, weight):
+        ranker = QueryRanker(LogisticRegression()).fit(rows.X, rows.y, sample_weight=weight)
+        alone = LogisticRegression().fit(rows.X, rows.y > 0, sample_weight=weight)
         np.testing.assert_array_equal(ranker.coef_, alone.coef_[0])
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", SMALL)
-    def test_weights_follow_their_rows(self, data, shuffled, weight, name):
+    @pytest.mark.parametrize("name", METHODS_OF_OTHERS)
+    def test_weights_follow_their_rows(self, rows, shuffled, weight, name):
         order, X, y, groups = shuffled
         options = {"bootstrap": False, "max_features": 1.0} if name == "random_forest" else {}
-        ranker = make(name, **options).fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        ranker = make(name, **options).fit(rows.X, rows.y, groups=rows.groups, sample_weight=weight)
         mixed = make(name, **options).fit(X, y, groups=groups, sample_weight=weight[order])
-        scores = ranker.predict(data.X)
-        np.testing.assert_allclose(mixed.predict(data.X), scores, rtol=1e-4, atol=1e-4)
-        plain = make(name, **options).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        scores = ranker.predict(rows.X)
+        np.testing.assert_allclose(mixed.predict(rows.X), scores, rtol=1e-4, atol=1e-4)
+        plain = make(name, **options).fit(rows.X, rows.y, groups=rows.groups).predict(rows.X)
         assert not np.allclose(scores, plain, rtol=1e-2, atol=1e-2)
 
-    def test_weights_of_unjudged_rows_are_left_out(self, data, weight):
-        y = data.y.astype(float)
+    def test_weights_of_unjudged_rows_are_left_out(self, rows, weight):
+        y = rows.y.astype(float)
         y[::5] = np.nan
         judged = ~np.isnan(y)
         with pytest.warns(UserWarning, match="unjudged"):
-            ranker = make("ranknet").fit(data.X, y, groups=data.groups, sample_weight=weight)
+            ranker = make("ranknet").fit(rows.X, y, groups=rows.groups, sample_weight=weight)
         without = make("ranknet").fit(
-            data.X[judged], y[judged], groups=data.groups[judged], sample_weight=weight[judged]
+            rows.X[judged], y[judged], groups=rows.groups[judged], sample_weight=weight[judged]
         )
-        np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
+        np.testing.assert_array_equal(ranker.predict(rows.X), without.predict(rows.X))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["logistic", "lambdamart"])
-    def test_through_rank_and_filter(self, data, weight, name):
+    def test_through_rank_and_filter(self, rows, weight, name):
         model = RankAndFilter(make(name), threshold=None, measure="ndcg_f@3")
-        model.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
-        alone = make(name).fit(data.X, data.y, groups=data.groups, sample_weight=weight)
-        np.testing.assert_array_equal(model.predict(data.X), alone.predict(data.X))
+        model.fit(rows.X, rows.y, groups=rows.groups, sample_weight=weight)
+        alone = make(name).fit(rows.X, rows.y, groups=rows.groups, sample_weight=weight)
+        np.testing.assert_array_equal(model.predict(rows.X), alone.predict(rows.X))
         tuned = RankAndFilter(make(name), measure="ndcg_f@3", cv=3)
-        tuned.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        tuned.fit(rows.X, rows.y, groups=rows.groups, sample_weight=weight)
         assert np.isfinite(tuned.threshold_)
 
-    def test_routing(self, data, weight):
-        plain = QueryRanker(LogisticRegression()).fit(data.X, data.y, sample_weight=weight)
+    def test_routing(self, rows, weight):
+        plain = QueryRanker(LogisticRegression()).fit(rows.X, rows.y, sample_weight=weight)
         with sklearn.config_context(enable_metadata_routing=True):
             asking = QueryRanker(LogisticRegression().set_fit_request(sample_weight=True))
-            params = {"groups": data.groups, "sample_weight": weight}
-            routed = clone(asking).fit(data.X, data.y, **params)
+            params = {"groups": rows.groups, "sample_weight": weight}
+            routed = clone(asking).fit(rows.X, rows.y, **params)
             model = RankAndFilter(asking, threshold=None, measure="ndcg_f@3").fit(
-                data.X, data.y, **params
+                rows.X, rows.y, **params
             )
             search = GridSearchCV(
                 asking,
@@ -147,25 +119,25 @@ class TestFitParameters:
                 scoring=make_ranking_scorer("ndcg_f@3"),
                 cv=GroupKFold(3),
                 error_score="raise",
-            ).fit(data.X, data.y, **params)
+            ).fit(rows.X, rows.y, **params)
             with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
-                clone(plain).fit(data.X, data.y, **params)
+                clone(plain).fit(rows.X, rows.y, **params)
         for found in (routed, model, search):
-            np.testing.assert_array_equal(found.predict(data.X), plain.predict(data.X))
+            np.testing.assert_array_equal(found.predict(rows.X), plain.predict(rows.X))
 
-    def test_steps_of_a_pipeline(self, data, weight):
-        model = make_ranker("logistic").fit(data.X, data.y, scale__sample_weight=weight)
-        mean = np.average(data.X, axis=0, weights=weight)
+    def test_steps_of_a_pipeline(self, rows, weight):
+        model = make_ranker("logistic").fit(rows.X, rows.y, scale__sample_weight=weight)
+        mean = np.average(rows.X, axis=0, weights=weight)
         np.testing.assert_allclose(model.estimator_["scale"].scaler_.mean_, mean)
 
-    def test_bad_ones(self, data, weight):
+    def test_bad_ones(self, rows, weight):
         with pytest.raises(ValueError, match="sample_weight has 5 entries but X has"):
-            make_ranker("logistic").fit(data.X, data.y, sample_weight=weight[:5])
+            make_ranker("logistic").fit(rows.X, rows.y, sample_weight=weight[:5])
         with pytest.raises(TypeError, match="weights"):
-            make_ranker("logistic").fit(data.X, data.y, weights=weight)
+            make_ranker("logistic").fit(rows.X, rows.y, weights=weight)
         with pytest.raises(ValueError, match="XGBRanker weights whole queries"):
             make("ranknet").fit(
-                data.X, data.y, groups=data.groups, sample_weight=np.arange(len(data.y))
+                rows.X, rows.y, groups=rows.groups, sample_weight=np.arange(len(rows.y))
             )
 
 

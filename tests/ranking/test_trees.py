@@ -1,6 +1,5 @@
 """Methods of boosted trees: LambdaMART, ListNet, RankNet."""
 
-import functools
 import importlib
 import subprocess
 import sys
@@ -10,54 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import MissingPackageError
-from skfilterrank.ranking import (
-    make_ranker,
-)
-
-# Small ones, so that the tests take seconds.
-SMALL = {
-    "adarank": {},
-    "listnet": {"n_estimators": 5, "min_child_samples": 5},
-    "rankboost": {"n_estimators": 30},
-    "random_forest": {"n_estimators": 8},
-    "ranknet": {"n_estimators": 5},
-    "coordinate_ascent": {},
-    "logistic": {},
-    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
-}
+from skfilterrank.ranking import make_ranker
+from tests.support.small_methods import make
 
 TREES = ("listnet", "ranknet", "lambdamart")
-
-
-def make(name, **params):
-    return make_ranker(name, **SMALL[name] | params)
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def fitted(data):
-    """Each method fitted once."""
-
-    @functools.cache
-    def of_name(name):
-        return make(name).fit(data.X, data.y, groups=data.groups)
-
-    return of_name
 
 
 @pytest.mark.parametrize("name", TREES)
 class TestTrees:
     @pytest.mark.slow
-    def test_only_the_order_of_gains_counts(self, data, fitted, name):
-        plain = fitted(name).predict(data.X)
+    def test_only_the_order_of_gains_counts(self, rows, fitted, name):
+        plain = fitted(name).predict(rows.X)
         gains = {-1: 0.0, 1: 10.0, 2: 10.5}
-        other = make(name, gains=gains).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        other = make(name, gains=gains).fit(rows.X, rows.y, groups=rows.groups).predict(rows.X)
         np.testing.assert_array_equal(plain, other)
 
 
