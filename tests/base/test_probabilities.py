@@ -10,7 +10,7 @@ from scipy.special import expit, xlogy
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 
-from given_scores import GivenScores
+from given_scores import as_column, prefit
 from skfilterrank._base.probabilities import (
     chances_of_levels,
     fit_calibrator,
@@ -18,23 +18,11 @@ from skfilterrank._base.probabilities import (
     probabilities,
 )
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import CalibratedRanker
 
 
 @pytest.fixture(scope="module")
 def data():
     return make_rank_and_filter(n_queries=150, bayes=False, random_state=0)
-
-
-def as_column(scores):
-    return np.asarray(scores, dtype=float)[:, None]
-
-
-def prefit(scores, labels, **options):
-    """A model calibrated on these scores, as they are."""
-    inner = GivenScores().fit(as_column(scores), labels)
-    model = CalibratedRanker(inner, cv="prefit", **options)
-    return model.fit(as_column(scores), labels, groups=np.arange(len(scores)))
 
 
 class TestCurves:

@@ -5,20 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rows_of_queries import lists_of
 from skfilterrank._lists.prefixes import best_prefix, thresholds_of
 from skfilterrank._lists.queries import GroupIndex
 
 INF = np.inf
-
-
-def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
-    """Labels, scores with ties and -inf, and queries in no order."""
-    rng = np.random.RandomState(seed)
-    groups = rng.randint(0, n_queries, 40)
-    scores = rng.randint(0, n_ties * 4, 40) / 4.0
-    if filtered:
-        scores[rng.rand(40) < 0.1] = -INF
-    return rng.choice([-1.0, 0, 1, 2], 40), scores, groups
 
 
 class TestThresholds:

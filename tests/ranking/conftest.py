@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
-from tests.support.small_methods import make
+from small_methods import make
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +90,11 @@ def fitted(rows):
         return make(name).fit(rows.X, rows.y, groups=rows.groups)
 
     return of_name
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Rows of five features that tell the label, and of 20 that tell nothing."""
+    X, y, groups, _ = make_rank_and_filter(n_queries=90, random_state=0)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
+    return X, y.astype(float), groups

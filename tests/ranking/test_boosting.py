@@ -3,38 +3,9 @@
 import numpy as np
 import pytest
 
+from feature_rankers import RANKERS, coordinate_ascent
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import (
-    AdaRankRanker,
-    CoordinateAscentRanker,
-    RankBoostRanker,
-    _feature_ranker,
-)
-
-
-def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):
-    return CoordinateAscentRanker(
-        measure=measure, max_iter=n, tol=0.0, random_state=0, init="uniform", **settings
-    )
-
-
-def adarank(measure="ndcg_f@3", n=40, **settings):
-    return AdaRankRanker(measure=measure, n_estimators=n, tol=0.0, both_directions=True, **settings)
-
-
-def rankboost(measure="ndcg_f@3", n=60, **settings):
-    return RankBoostRanker(measure=measure, n_estimators=n, **settings)
-
-
-RANKERS = pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost])
-
-
-@pytest.fixture(scope="module")
-def judged():
-    X, y, groups, _ = make_rank_and_filter(n_queries=90, random_state=0)
-    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
-    return X, y.astype(float), groups
+from skfilterrank.ranking import AdaRankRanker, _feature_ranker
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from given_scores import GivenScores
+from given_scores import GivenScores, as_column, prefit
 from skfilterrank._base.probabilities import fit_calibrator
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
@@ -45,17 +45,6 @@ class Noted(GivenScores):
 @pytest.fixture(scope="module")
 def data():
     return make_rank_and_filter(n_queries=150, bayes=False, random_state=0)
-
-
-def as_column(scores):
-    return np.asarray(scores, dtype=float)[:, None]
-
-
-def prefit(scores, labels, **options):
-    """A model calibrated on these scores, as they are."""
-    inner = GivenScores().fit(as_column(scores), labels)
-    model = CalibratedRanker(inner, cv="prefit", **options)
-    return model.fit(as_column(scores), labels, groups=np.arange(len(scores)))
 
 
 class TestOrder:

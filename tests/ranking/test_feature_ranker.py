@@ -5,42 +5,16 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from skfilterrank.datasets import make_rank_and_filter
+from feature_rankers import RANKERS, adarank, coordinate_ascent, rankboost
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
-    AdaRankRanker,
     CoordinateAscentRanker,
     OrdinalRanker,
     QueryRanker,
     RankAndFilter,
-    RankBoostRanker,
     make_ranker,
 )
-
-
-def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):
-    return CoordinateAscentRanker(
-        measure=measure, max_iter=n, tol=0.0, random_state=0, init="uniform", **settings
-    )
-
-
-def adarank(measure="ndcg_f@3", n=40, **settings):
-    return AdaRankRanker(measure=measure, n_estimators=n, tol=0.0, both_directions=True, **settings)
-
-
-def rankboost(measure="ndcg_f@3", n=60, **settings):
-    return RankBoostRanker(measure=measure, n_estimators=n, **settings)
-
-
-RANKERS = pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost])
-
-
-@pytest.fixture(scope="module")
-def judged():
-    X, y, groups, _ = make_rank_and_filter(n_queries=90, random_state=0)
-    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
-    return X, y.astype(float), groups
 
 
 @RANKERS

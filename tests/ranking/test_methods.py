@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
 from skfilterrank.ranking import METHODS, RankAndFilter, make_ranker
-from tests.support.small_methods import SMALL, make
+from small_methods import SMALL, make
 
 RECIPES = ("listnet", "random_forest", "ranknet", "logistic", "lambdamart")
 

@@ -24,7 +24,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
     make_ranker,
 )
-from tests.support.small_methods import make
+from small_methods import make
 
 # Methods whose estimators are of other libraries.
 METHODS_OF_OTHERS = ["listnet", "random_forest", "ranknet", "logistic", "lambdamart"]

@@ -11,7 +11,7 @@ import pytest
 
 from skfilterrank.exceptions import MissingPackageError
 from skfilterrank.ranking import make_ranker
-from tests.support.small_methods import make
+from small_methods import make
 
 TREES = ("listnet", "ranknet", "lambdamart")
 

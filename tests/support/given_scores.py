@@ -3,6 +3,8 @@
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from skfilterrank.ranking import CalibratedRanker
+
 
 class GivenScores(RegressorMixin, BaseEstimator):
     """Predict the first column of X, or X itself; nothing is learned."""
@@ -31,3 +33,14 @@ class Constant(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.value)
+
+
+def as_column(scores):
+    return np.asarray(scores, dtype=float)[:, None]
+
+
+def prefit(scores, labels, **options):
+    """A model calibrated on these scores, as they are."""
+    inner = GivenScores().fit(as_column(scores), labels)
+    model = CalibratedRanker(inner, cv="prefit", **options)
+    return model.fit(as_column(scores), labels, groups=np.arange(len(scores)))

@@ -28,6 +28,16 @@ def make_rows(n_queries=60, *, seed=0, text_ids=False):
     return {"qid": qid, "label": label, "score": score}
 
 
+def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
+    """Labels, scores with ties and -inf, and queries in no order."""
+    rng = np.random.RandomState(seed)
+    groups = rng.randint(0, n_queries, 40)
+    scores = rng.randint(0, n_ties * 4, 40) / 4.0
+    if filtered:
+        scores[rng.rand(40) < 0.1] = -np.inf
+    return rng.choice([-1.0, 0, 1, 2], 40), scores, groups
+
+
 def cut(columns, *places):
     """The same rows in several frames."""
     ends = [*places, len(columns["qid"])]

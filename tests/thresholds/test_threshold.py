@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 import skfilterrank.thresholds
 from all_thresholds import MEASURE, PLAIN, THRESHOLDS
+from rows_of_queries import lists_of
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
@@ -63,16 +64,6 @@ def fitted_once(few):
 def n_shown(model, data):
     shown = model.predict(data.bayes_scores, groups=data.groups) > -INF
     return np.bincount(data.groups, shown)
-
-
-def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
-    """Labels, scores with ties and -inf, and queries in no order."""
-    rng = np.random.RandomState(seed)
-    groups = rng.randint(0, n_queries, 40)
-    scores = rng.randint(0, n_ties * 4, 40) / 4.0
-    if filtered:
-        scores[rng.rand(40) < 0.1] = -INF
-    return rng.choice([-1.0, 0, 1, 2], 40), scores, groups
 
 
 def level_curve(lists, keys, parsed):
