@@ -5,6 +5,18 @@ import pandas as pd
 
 from skfilterrank.metaevaluation import recall_level_metric
 
+# Table 1 of Diaz and Mitra (2023), as printed: a value for each number of items.
+SIZES = [10**3, 10**4, 10**5, 10**6]
+TABLE_1 = {
+    "tied": [0.012, 0.001, 0.000, 0.000],
+    "tse": [1.000, 1.000, 1.000, 1.000],
+    "recall@1000": [0.000, 0.420, 0.179, 0.026],
+    "r_precision": [0.285, 0.077, 0.008, 0.001],
+    "ap": [0.541, 0.552, 0.554, 0.547],
+    "ndcg": [0.535, 0.549, 0.555, 0.554],
+    "random": [0.492, 0.497, 0.498, 0.499],
+}
+
 
 def simulate_agreement(sizes, measures, *, n_queries, n_relevant=(5, 50), seed=0):
     """Simulate how often a measure prefers the ranking with the better worst case.

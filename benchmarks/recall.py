@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from _common import best_time, markdown_table, run_parts, write_report
 from _letor_methods import load_parts
-from _random_rankings import simulate_agreement, simulate_ties
+from _random_rankings import SIZES, TABLE_1, simulate_agreement, simulate_ties
 from _recall_analyses_figures import figures
 from _recall_analyses_report import report_text
 from lightgbm import LGBMRegressor
@@ -264,16 +264,6 @@ def report_analyses(options):
     write_report("recall_analyses", "Lexirecall beside other measures on TREC runs", text)
 
 
-SIZES = [10**3, 10**4, 10**5, 10**6]
-TABLE_1 = {
-    "tied": [0.012, 0.001, 0.000, 0.000],
-    "tse": [1.000, 1.000, 1.000, 1.000],
-    "recall@1000": [0.000, 0.420, 0.179, 0.026],
-    "r_precision": [0.285, 0.077, 0.008, 0.001],
-    "ap": [0.541, 0.552, 0.554, 0.547],
-    "ndcg": [0.535, 0.549, 0.555, 0.554],
-    "random": [0.492, 0.497, 0.498, 0.499],
-}
 TABLE_2 = {
     "tse": ["0.00529", "0.00053", "0.00005", "0.00001"],
     "recall@1000": ["1.00000", "0.31267", "0.82626", "0.98029"],

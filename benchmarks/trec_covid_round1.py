@@ -167,15 +167,18 @@ def speed(aligned, theirs, judgments, repeats=5):
     return ours_best, theirs_best
 
 
-def values(options):
-    """Report on values and preferences."""
+def collection(options):
+    """Folder, judgments, their index and the runs by name."""
     folder = options.data / "trec-covid-round1"
     qrels = read_qrels(folder / "qrels.txt.gz")
-    index = QrelsIndex(qrels)
-    runs = {
-        path.name.removesuffix(".txt.gz"): read_run(path)
-        for path in sorted((folder / "runs").iterdir())
-    }
+    paths = sorted((folder / "runs").iterdir())
+    runs = {path.name.removesuffix(".txt.gz"): read_run(path) for path in paths}
+    return folder, qrels, QrelsIndex(qrels), runs
+
+
+def values(options):
+    """Report on values and preferences."""
+    folder, qrels, index, runs = collection(options)
     aligned = {name: index.align(run) for name, run in runs.items()}
     theirs = {name: nested(run, "score", float) for name, run in runs.items()}
     judgments = nested(qrels, "label", int)
@@ -504,13 +507,7 @@ def fused_table(fused, runs, index):
 
 def fusion(options):
     """Report on ten good runs and ten at random."""
-    folder = options.data / "trec-covid-round1"
-    qrels = read_qrels(folder / "qrels.txt.gz")
-    index = QrelsIndex(qrels)
-    everything = {
-        path.name.removesuffix(".txt.gz"): read_run(path)
-        for path in sorted((folder / "runs").iterdir())
-    }
+    folder, _, index, everything = collection(options)
     ap = score_systems(index, everything, "ap")["ap"].means
     rng = np.random.default_rng(options.seed)
     chosen = {

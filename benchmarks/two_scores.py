@@ -65,13 +65,7 @@ def clef(options, seed, noise, is_bm25=False):
         both = both.merge(read_run(folder / "bm25.run.gz"), on=["qid", "docno"])
     both = both[both["label_credible"] != 3].reset_index(drop=True)
     rng = np.random.default_rng(seed)
-    rows = [
-        rng.choice(own, min(100, len(own)), replace=False)
-        for own in both.groupby("qid").indices.values()
-        for _ in range(20)
-    ]
-    g = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-    rows = np.concatenate(rows)
+    rows, g = twenty_lists(both, 100, rng)
     grade = both["label"].to_numpy()[rows] / 2
     harm = (both["label_credible"] == 0).to_numpy()[rows]
     order = grade + rng.normal(size=len(rows)) * noise[0] / 2
@@ -81,6 +75,16 @@ def clef(options, seed, noise, is_bm25=False):
     return order, hide, np.where(harm, FORBIDDEN, grade), g
 
 
+def twenty_lists(table, size, rng):
+    """Draw twenty lists of rows of each query; return the rows and the number of their list."""
+    lists = [
+        rng.choice(own, min(size, len(own)), replace=False)
+        for own in table.groupby("qid").indices.values()
+        for _ in range(20)
+    ]
+    return np.concatenate(lists), np.repeat(np.arange(len(lists)), list(map(len, lists)))
+
+
 def misinformation(options, seed):
     """Twenty lists of 60 judged documents for each query; harm is the wrong stance."""
     folder = options.data / "trec-misinfo-2021"
@@ -88,13 +92,8 @@ def misinformation(options, seed):
     table = pd.read_parquet(folder / "features.parquet").rename(columns={"query": "qid"})
     table = table.astype({"qid": str}).merge(qrels, on=["qid", "docno"])
     rng = np.random.default_rng(seed)
-    rows = [
-        rng.choice(own, min(60, len(own)), replace=False)
-        for own in table.groupby("qid").indices.values()
-        for _ in range(20)
-    ]
-    g = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-    found = table.iloc[np.concatenate(rows)]
+    rows, g = twenty_lists(table, 60, rng)
+    found = table.iloc[rows]
     y = found["label"].to_numpy(dtype=float)
     order = found["bm25_score"].to_numpy(dtype=float)
     hide = -found["p_correct"].to_numpy(dtype=float)
