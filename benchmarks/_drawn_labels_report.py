@@ -313,7 +313,7 @@ trec-covid-round1, trec-robust2003), and two with made systems (cacm, cranfield)
 kin of the model's cosine and BM25, and flatter it. Each list holds its first 100 judged documents
 (made systems: 50). A repetition draws three quarters of the queries, at most 30, and at most 37
 runs (few labels and labels of each query: 40 and 50; selectors: 20 and 25). `ways` and
-`training` have five repetitions, the other parts have one. Standard errors are over collections.
+`training` have three repetitions, the other parts have one. Standard errors are over collections.
 Some of these collections chose a constant: the noise of runs beyond the judged depth was chosen on
 four of them and checked on cranfield. Expect a little less elsewhere.
 

@@ -3,6 +3,8 @@
 Shared by promises.py, promise_kinds.py and monitors.py.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from _common import FORUM_COLUMNS
@@ -89,6 +91,7 @@ def share(count, times):
     return "" if times == 0 else f"{100 * count / times:.1f} %"
 
 
+@cache
 def semeval(folder):
     """Questions of SemEval 2016 with scores of a logistic model of other questions."""
     table = pd.concat(

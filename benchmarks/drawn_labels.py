@@ -459,7 +459,7 @@ PARTS = {
 
 
 def main():
-    options = arguments(__doc__.splitlines()[0], tuple(PARTS), repetitions=5)
+    options = arguments(__doc__.splitlines()[0], tuple(PARTS), repetitions=3)
     warnings.simplefilter("ignore", SkfilterrankWarning)
     for name in options.parts or PARTS:
         begin = time.process_time()

@@ -1,11 +1,11 @@
 """Does a filter pay? Estimators, rules by hand, and three answers without a model.
 
-    python benchmarks/filter_pays.py [--data DIR] [--seeds 3] [--queries 200]
+    python benchmarks/filter_pays.py [--data DIR] [--seeds 1] [--queries 200]
 
 Each collection is split by query, and every value is of queries that no model has seen. The best
 first k is chosen on the training queries. Each estimator is fitted once for all prices, except the
 regressor, which learns gains: the others learn grades or classes, in which no price occurs.
-About 25 CPU minutes on one thread. Writes results/filter_pays.md.
+Writes results/filter_pays.md.
 """
 
 import os
@@ -31,7 +31,12 @@ from skfilterrank.exceptions import FitWarning
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import evaluate, ndcg_f_score
 from skfilterrank.ranking import OrdinalRanker, make_ranker, make_text_features
-from skfilterrank.thresholds import JudgedScores, TunedThreshold, threshold_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    JudgedScores,
+    TunedThreshold,
+    threshold_curve,
+)
 
 K = 10
 MEASURE = f"ndcg_f@{K}"
@@ -65,13 +70,21 @@ class Scored(NamedTuple):
     seconds: float
 
 
-class Recorded(TunedThreshold):
+class Recording:
     """Threshold that keeps the out-of-fold scores on which it was fitted."""
 
     def fit_judged(self, judged):
         super().fit_judged(judged)
         self.judged_ = judged
         return self
+
+
+class Recorded(Recording, TunedThreshold):
+    """Tuned threshold that keeps its scores."""
+
+
+class RecordedCertificate(Recording, CertifiedThreshold):
+    """Certified threshold that keeps its scores."""
 
 
 def mapped(labels, table):
@@ -527,7 +540,7 @@ def what_data_show(options, tables):
 
 
 def main():
-    options, tables, means = arguments(__doc__, seeds=3, queries=200), {}, {}
+    options, tables, means = arguments(__doc__, seeds=1, queries=200), {}, {}
     for collection, splits in COLLECTIONS.items():
         values = pd.concat(measured(splits(options, seed), seed) for seed in range(options.seeds))
         for price, rows in values.groupby("price"):

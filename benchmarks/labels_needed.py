@@ -1022,7 +1022,7 @@ if __name__ == "__main__":
             "stopping": stopping,
             "finding": finding,
         },
-        repetitions=30,
-        predict_repetitions=5,
+        repetitions=10,
+        predict_repetitions=2,
         queries=75,
     )

@@ -381,4 +381,4 @@ if __name__ == "__main__":
     else:
         sizes = dict.fromkeys(("rows", "in_files", "others"), 10_000_000)
         parts = {"streams": streams, "external_memory": external_memory}
-        run_parts(__doc__, parts, **sizes, repeats=3, queries=20_000, trees=8)
+        run_parts(__doc__, parts, **sizes, repeats=1, queries=20_000, trees=8)

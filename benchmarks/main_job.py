@@ -18,9 +18,9 @@ import time
 import numpy as np
 import pandas as pd
 from _common import FORUM_COLUMNS, run_parts, write_report
+from filter_pays import Recorded
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import fetch_semeval_cqa
@@ -44,13 +44,6 @@ question, nor the position, nor who wrote the comment.
 OF_THREE = """
 The price of a bad answer is counted over ten answers in the bounds of nDCG_f, and its gain over
 three. So with Bad = -10 an empty page has a high value.
-
-Thresholds are tuned on three times 5 folds of train-part2: the cross-validated optimum of a single
-5-fold split, RankAndFilter's default, came out up to 0.008 above that of three. Three shuffles were
-settled on train-part2 before any model was scored on dev; all the same the first run of this script
-used the default, and gave 0.779 to 0.792 (Bad = -1) and 0.876 to 0.892 (Bad = -10) on dev. In
-between, gamma of lambdarank+bce went from 1 to 3 by cross-validation on train-part2, which hardly
-tells 0.3 to 100 apart.
 """
 
 
@@ -60,15 +53,10 @@ def read(path):
     return part.data, part.target, part.target.index
 
 
-def compare(train, dev, k, gains, learner, seeds=()):
+def compare(train, dev, k, gains, learner):
     """Report on dev over all systems, the cross-validated scores on train, and seconds."""
     X, y, groups = train
     X_dev, y_dev, groups_dev = dev
-    splits = [
-        split
-        for seed in seeds
-        for split in GroupKFold(5, shuffle=True, random_state=seed).split(X, groups=X["qid"])
-    ]
     features = {
         "linear": make_text_features(**FORUM_COLUMNS),
         "trees": make_text_features(**FORUM_COLUMNS, output="dense", random_state=0),
@@ -78,7 +66,7 @@ def compare(train, dev, k, gains, learner, seeds=()):
     for loss in LOSSES:
         begin = time.perf_counter()
         ranker = make_ranker(loss, learner=learner, features=features, random_state=0)
-        model = RankAndFilter(ranker, cv=splits or None, **how).fit(X, y, groups=groups)
+        model = RankAndFilter(ranker, **how).fit(X, y, groups=groups)
         seconds[loss] = time.perf_counter() - begin
         tuned[loss] = model.best_score_
         answers = model.answers(X_dev, groups=groups_dev)
@@ -148,7 +136,7 @@ def difference(row):
     return f"{row['difference']:+.4f} ({low:+.3f} to {high:+.3f})"
 
 
-def run(options, name, title, pages, notes, seeds=()):
+def run(options, name, title, pages, notes):
     """Compare the models on each page, and write the results."""
     folder = options.data / "semeval2016-cqa"
     train, dev = (read(folder / f"{part}.jsonl.gz") for part in ("train-part2", "dev"))
@@ -156,25 +144,23 @@ def run(options, name, title, pages, notes, seeds=()):
         f"Data: semeval2016-cqa, train-part2 ({len(train[1]):,} comments of "
         f"{train[0]['qid'].nunique()} questions) to dev ({len(dev[1]):,} of "
         f"{dev[0]['qid'].nunique()}). Learner: {options.learner} (the mean of linear models on "
-        "sparse and trees on dense features; LambdaRank always uses trees). fit: all folds and the "
-        "final model; features are computed once for all losses and counted with the first.",
+        "sparse and trees on dense features; LambdaRank always uses trees). Thresholds are tuned "
+        "on RankAndFilter's folds. fit: all folds and the final model; features are computed once "
+        "for all losses and pages and counted with the first.",
         SYSTEMS.strip(),
         *notes,
     ]
-    with share_features():
-        for k, bad, aim in pages:
-            gains = {"Bad": bad, "PotentiallyUseful": 1, "Good": 2}
-            found = compare(train, dev, k, gains, options.learner, seeds)
-            parts.append(f"## k = {k}, Bad = {bad}, PotentiallyUseful = 1, Good = 2")
-            parts.append(section(*found, k=k, aim=aim))
+    for k, bad, aim in pages:
+        gains = {"Bad": bad, "PotentiallyUseful": 1, "Good": 2}
+        found = compare(train, dev, k, gains, options.learner)
+        parts.append(f"## k = {k}, Bad = {bad}, PotentiallyUseful = 1, Good = 2")
+        parts.append(section(*found, k=k, aim=aim))
     write_report(name, title, "\n\n".join(parts))
 
 
 def thread(options):
     """Show up to ten answers, which is the whole thread."""
-    notes = [
-        "Ranking alone must show all ten answers. Thresholds are tuned on RankAndFilter's folds."
-    ]
+    notes = ["Ranking alone must show all ten answers."]
     title = "Rank and filter the threads of SemEval-2016 CQA"
     run(options, "semeval_main_job", title, [(10, -1, None)], notes)
 
@@ -183,19 +169,18 @@ def first_three(options):
     """Show up to three answers, at two prices of a bad one."""
     pages, notes = [(3, -1, 0.785), (3, -10, 0.875)], [OF_THREE.strip()]
     title = "Three answers of SemEval-2016 CQA"
-    run(options, "semeval_first_three", title, pages, notes, seeds=range(3))
+    run(options, "semeval_first_three", title, pages, notes)
 
 
 K = 10
 GAINS = {0: -1, 1: 1, 2: 2}
-THRESHOLDS = {"tune": "tune", "per_query": PerQueryThreshold()}
 
 
 def mq2007(options):
     """Report on six losses over LETOR's folds."""
     folder = options.data / "mq2007"
     parts = [read_letor(folder / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
-    seconds = dict.fromkeys([(loss, kind) for loss in LOSSES for kind in THRESHOLDS], 0.0)
+    seconds = dict.fromkeys(LOSSES, 0.0)
     scores, labels, groups = [], [], []
     for fold in range(options.folds):
         train = [parts[(fold + i) % 5] for i in range(3)]
@@ -205,20 +190,17 @@ def mq2007(options):
         qid = np.concatenate([part.groups for part in train])
         fold_scores = {"nothing shown": np.full(len(test.y), -np.inf)}
         for loss in LOSSES:
-            for kind in THRESHOLDS:
-                begin = time.perf_counter()
-                model = RankAndFilter(
-                    make_ranker(loss, learner="trees", random_state=0),
-                    THRESHOLDS[kind],
-                    gains=GAINS,
-                    measure=f"ndcg_f@{K}",
-                    n_jobs=2,
-                ).fit(X, y, groups=qid)
-                seconds[loss, kind] += time.perf_counter() - begin
-                name = loss if kind == "tune" else f"{loss}, per query"
-                fold_scores[name] = model.predict(test.X, groups=test.groups)
-                if kind == "tune":
-                    fold_scores[f"{loss}, all shown"] = model.decision_function(test.X)
+            begin = time.perf_counter()
+            ranker = make_ranker(loss, learner="trees", random_state=0)
+            model = RankAndFilter(ranker, Recorded(), gains=GAINS, measure=f"ndcg_f@{K}")
+            model.fit(X, y, groups=qid)
+            seconds[loss] += time.perf_counter() - begin
+            shown = model.estimator_.predict(test.X)
+            fold_scores[loss] = model.predict(test.X, groups=test.groups)
+            fold_scores[f"{loss}, all shown"] = shown
+            # Both thresholds are of the same out-of-fold scores.
+            cut = PerQueryThreshold(f"ndcg_f@{K}").fit_judged(model.filter_.judged_)
+            fold_scores[f"{loss}, per query"] = cut.predict(shown, groups=test.groups)
         scores.append(pd.DataFrame(fold_scores))
         labels.append(test.y)
         groups.append(test.groups)
@@ -244,7 +226,7 @@ def mq2007(options):
             f"{per_query['ndcg_f@10']:.4f} | {row['low']:.3f} to {row['high']:.3f} | "
             f"{100 * bare['forbidden@10']:.1f} %, {100 * row['forbidden@10']:.1f} % | "
             f"{100 * row['false_reject_rate']:.1f} % | {100 * row['empty_list_rate']:.1f} % | "
-            f"{seconds[loss, 'tune']:.0f} s |"
+            f"{seconds[loss]:.0f} s |"
         )
     lines.append(
         f"| nothing shown | | {report.loc['nothing shown', 'ndcg_f@10']:.4f} | | | | | | |"
@@ -261,4 +243,6 @@ def mq2007(options):
 
 if __name__ == "__main__":
     parts = {"thread": thread, "first_three": first_three, "mq2007": mq2007}
-    run_parts(__doc__, parts, learner="blend", folds=5)
+    # The pages of forum answers have the same folds.
+    with share_features():
+        run_parts(__doc__, parts, learner="blend", folds=5)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _common import arguments, write_report
-from _letor_methods import N_PARTS, SETTINGS, load_parts, predictions
+from _letor_methods import SETTINGS, load_parts, predictions
 from _ul_tables import (
     CUTOFFS,
     DCG,
@@ -62,58 +62,40 @@ def main():
     cache = Path(options.cache or scratch.name)
     parts = load_parts(options.data / "mq2007", n_features=46)
     full = predictions("mq2007", parts, cache, n_jobs=options.jobs)
-    small = predictions("mq2007-1000", sampled_parts(parts, 0), cache, n_jobs=options.jobs)
     ohsumed_parts = load_parts(
         options.data / "ohsumed-letor", n_features=25, scale_within_queries=True
     )
     ohsumed = predictions("ohsumed", ohsumed_parts, cache, n_jobs=options.jobs)
-    sections, complete = [about(full, small)], []
+    sections, complete = [about(full)], []
     for family in (DCG, SP):
-        values = {
-            name: values_of(family, found, N_SET)
-            for name, found in (("full", full), ("small", small))
-        }
+        values = values_of(family, full, N_SET)
         sections += [means_section(name, values) for name in family.measures]
         if family is DCG:
             sections += [distance_section(values), bound_section(full)]
         sections += [
             numbers_section(family, values, options.samples),
-            histogram_section(family, values["full"]),
+            histogram_section(family, values),
         ]
-        complete.append((family, values["full"]))
+        complete.append((family, values))
     sections += [exact_section(complete[-1][1]), test_section(complete), ohsumed_section(ohsumed)]
     sections.append(across_section(complete, ohsumed, options.samples))
-    sections.append(times_section(full, small, ohsumed))
+    sections.append(times_section(full, ohsumed))
     tables = time.process_time() - begin
-    training = sum(
-        sum(seconds) for found in (full, small, ohsumed) for seconds in found.seconds.values()
-    )
+    training = sum(sum(seconds) for found in (full, ohsumed) for seconds in found.seconds.values())
     sections.append(
         f"In all {training:.0f} CPU seconds of training, {tables:.0f} for reading and tables."
     )
     write_report("mq2007_tables", "Eight learning to rank methods on MQ2007", "\n\n".join(sections))
 
 
-def sampled_parts(parts, seed):
-    """200 queries of each part, as the paper trains and tests on 1,000."""
-    rng = np.random.default_rng(seed)
-    chosen = []
-    for X, y, groups in parts:
-        queries = rng.choice(np.unique(groups), N_SAMPLED // N_PARTS, replace=False)
-        rows = np.isin(groups, queries)
-        chosen.append((X[rows], y[rows], groups[rows]))
-    return chosen
-
-
-def about(full, small):
+def about(full):
     """What was run, in words."""
     settings = "\n".join(f"* {name}: `{value}`" for name, value in SETTINGS.items())
     n_queries = len(np.unique(full.groups))
     return f"""
 Test scores of LETOR's five folds, three parts to train, one to validate, one to test:
-{n_queries:,} queries, {len(full.y):,} documents. The paper sampled 1,000 of them, without saying
-which or how it split them; beside "all", "1,000" is the same on a random {N_SAMPLED // N_PARTS}
-queries of each part, for training, validation and test. Methods are those of
+{n_queries:,} queries, {len(full.y):,} documents. The paper sampled {N_SAMPLED:,} of them, without
+saying which or how it split them. Methods are those of
 `make_ranker` with the settings below, fixed beforehand; where `early_stopping_rounds` is
 set, the validation part ends the rounds, and nothing else was tuned. Queries without a relevant
 document count 0, as in the paper.
@@ -127,12 +109,11 @@ numbers."""
 
 
 def means_section(name, values):
-    """One measure at all cut-offs: all queries, 1,000 queries, printed."""
-    tables = [means(values["full"], name), means(values["small"], name)]
-    columns = "All / 1,000."
+    """One measure at all cut-offs: ours, and printed."""
+    tables, columns = [means(values, name)], "Ours."
     if not name.endswith("exact"):
         tables.append(printed_means(name))
-        columns = "All / 1,000 / printed."
+        columns = "Ours / printed."
     lines = [f"## {TITLES[name]}", "", columns, ""]
     lines += header(["method", *(f"@{k}" for k in CUTOFFS)])
     for method in tables[0].index:
@@ -145,35 +126,22 @@ def distance_section(values):
     """How far nDCG is from the printed one."""
     printed = printed_means("nDCG")
     # What drawing 1,000 of the queries alone does to a mean, all methods together.
-    frame = values["full"].frames["nDCG", 10]
+    frame = values.frames["nDCG", 10]
     n_queries = frame.shape[1]
     spread = frame.mean(axis=0).std() * np.sqrt((1 - N_SAMPLED / n_queries) / N_SAMPLED)
     lines = ["## How far from the printed nDCG", ""]
-    lines += header(
-        [
-            "method",
-            "all: mean over k",
-            "all: largest",
-            "1,000: mean over k",
-            "1,000: largest",
-            "within 0.02 at every k (all, 1,000)",
-        ]
-    )
+    lines += header(["method", "mean over k", "largest", "within 0.02 at every k"])
     for method in printed.index:
-        cells, within = [], []
-        for which in ("full", "small"):
-            difference = means(values[which], "nDCG").loc[method] - printed.loc[method]
-            largest = difference[difference.abs().idxmax()]
-            cells += [f"{difference.mean():+.4f}", f"{largest:+.4f}"]
-            within.append("yes" if round(abs(largest), 4) <= 0.02 else "no")
+        difference = means(values, "nDCG").loc[method] - printed.loc[method]
+        largest = difference[difference.abs().idxmax()]
+        within = "yes" if round(abs(largest), 4) <= 0.02 else "no"
         name = method if method in SAME_ALGORITHM else f"{method} (another model)"
-        lines.append(f"| {name} | " + " | ".join([*cells, ", ".join(within)]) + " |")
+        lines.append(f"| {name} | {difference.mean():+.4f} | {largest:+.4f} | {within} |")
     lines += [
         "",
         f"Drawing 1,000 of the {n_queries:,} queries moves the mean nDCG@10 of all "
-        f"methods together by {spread:.4f} (standard deviation), before less training data "
-        "does anything. So a random draw does not explain what is further away, nor does less "
-        "training data: beside the printed values, all and 1,000 are alike. The random forest and "
+        f"methods together by {spread:.4f} (standard deviation). So a random draw does not explain "
+        "what is further away. The random forest and "
         "the logistic regression, which leave an implementation the least freedom, are within 0.02 "
         "at every cut-off. The others are as good or better than printed, whose settings the paper "
         "does not state; here early stopping, an exact line search and LightGBM's trees are at "
@@ -265,11 +233,11 @@ def test_section(values):
 
 def numbers_section(family, values, n_samples):
     """Tau, conflicts, significant pairs and PAD on the three sets of queries."""
-    ours = {which: numbers_of(family, values[which]) for which in values}
+    ours = numbers_of(family, values)
     rng = np.random.default_rng(0)
-    n_queries = len(values["full"].informativeness.ideal)
+    n_queries = len(values.informativeness.ideal)
     draws = [
-        values["full"].sample(np.sort(rng.choice(n_queries, N_SAMPLED, replace=False)), N_SET)
+        values.sample(np.sort(rng.choice(n_queries, N_SAMPLED, replace=False)), N_SET)
         for _ in range(n_samples)
     ]
     drawn = [numbers_of(family, draw) for draw in draws]
@@ -277,14 +245,14 @@ def numbers_section(family, values, n_samples):
         f"## {next(iter(family.measures))}, V1 and V2: tau, tests, PAD",
         "",
         f"Of all queries, and of the {N_SET} with the smallest (uninformative) and the greatest "
-        "(ideal) difference to a random ranking; of 1,000 queries these are the two halves. Tests "
-        "are t tests at 0.05, uncorrected; 28 pairs at five cut-offs. In brackets the range of the "
+        "(ideal) difference to a random ranking. Tests are t tests at 0.05, uncorrected; 28 pairs "
+        "at five cut-offs. In brackets the range of the "
         f"middle 95 % of {n_samples} draws of 1,000 of all test queries, models as they are. PAD "
         "divides by the size of the greater mean, also where means are below a random ranking.",
     ]
     for kind, title in KINDS.items():
         rows = [key for key in family.numbers if key[0] == kind]
-        lines += ["", f"{title}. All [draws] / 1,000 / **printed**.", ""]
+        lines += ["", f"{title}. All [draws] / **printed**.", ""]
         lines += header(["measure", *SETS])
         for key in rows:
             cells = []
@@ -292,27 +260,23 @@ def numbers_section(family, values, n_samples):
                 low, high = np.quantile([draw[key][i] for draw in drawn], [0.025, 0.975])
                 printed = family.numbers[key]
                 cells.append(
-                    f"{show(key, ours['full'][key][i])} [{show(key, low)} to {show(key, high)}] / "
-                    f"{show(key, ours['small'][key][i])}"
+                    f"{show(key, ours[key][i])} [{show(key, low)} to {show(key, high)}]"
                     + ("" if printed is None else f" / **{printed[i]}**")
                 )
             lines.append(f"| {key[1]} | " + " | ".join(cells) + " |")
     lines += [
         "",
         f"{SWAPS[next(iter(family.measures))]}: swap rate of the methods between uninformative and "
-        "ideal queries. All [draws] / 1,000 / **printed**.",
+        "ideal queries. All [draws] / **printed**.",
         "",
         *header(["measure", "swap rate"]),
     ]
-    swaps = {which: swap_rates(family, values[which]) for which in values}
+    swaps = swap_rates(family, values)
     drawn_swaps = [swap_rates(family, draw) for draw in draws]
     for name in family.measures:
         low, high = np.quantile([draw[name] for draw in drawn_swaps], [0.025, 0.975])
         printed = f" / **{family.swaps[name]}**" if name in family.swaps else ""
-        lines.append(
-            f"| {name} | {swaps['full'][name]:.3f} [{low:.3f} to {high:.3f}] / "
-            f"{swaps['small'][name]:.3f}{printed} |"
-        )
+        lines.append(f"| {name} | {swaps[name]:.3f} [{low:.3f} to {high:.3f}]{printed} |")
     for version in [name for name in family.measures if " V2" in name]:
         others = [name for name in family.measures if " V" not in name or "V1" in name]
         least = [draw[version] <= min(draw[name] for name in others) for draw in drawn_swaps]
@@ -410,15 +374,9 @@ def across_section(complete, ohsumed, n_samples):
     return "\n".join(lines)
 
 
-def times_section(full, small, ohsumed):
+def times_section(full, ohsumed):
     """Training seconds."""
-    table = pd.DataFrame(
-        {
-            "MQ2007": full.seconds,
-            "MQ2007, 1,000 queries": small.seconds,
-            "OHSUMED": ohsumed.seconds,
-        }
-    )
+    table = pd.DataFrame({"MQ2007": full.seconds, "OHSUMED": ohsumed.seconds})
     lines = [
         "## Training",
         "",

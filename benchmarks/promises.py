@@ -3,9 +3,8 @@
     python benchmarks/promises.py [validity] [risk] [--data DATA] [--repeats 500] [--cache DIR]
 
 `validity`: promises on every data set; MAPIE's risk control stands beside where it can be imported
-(`pip install mapie`); ten minutes of processor time, finished data sets are kept in DIR. Writes
-results/promises_validity.md. `risk`: the guarantee of CertifiedThreshold, five minutes with
-`--repeats 1000`. Writes results/risk_guarantee.md. Both on one thread.
+(`pip install mapie`); finished data sets are kept in DIR. Writes results/promises_validity.md.
+`risk`: the guarantee of CertifiedThreshold. Writes results/risk_guarantee.md. Both on one thread.
 """
 
 import os
@@ -32,6 +31,7 @@ from _promises import (
     semeval,
     share,
 )
+from filter_pays import RecordedCertificate
 from lightgbm import LGBMRanker
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
@@ -39,7 +39,7 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve
+from skfilterrank.thresholds import _risks, threshold_curve
 from skfilterrank.thresholds._risk_steps import steps_of_measure
 from skfilterrank.thresholds._risks import read_risks
 
@@ -466,26 +466,31 @@ def of_whole_models(repeats):
     level, k = 0.15, 3
     n_queries = 300 * (most + 20)
     X, y, groups, _ = make_rank_and_filter(n_queries, bayes=False, random_state=1)
-    first = np.searchsorted(groups, np.arange(0, n_queries + 1, 300))
-    test = slice(first[most], first[most + 20])
+    ends = np.searchsorted(groups, np.arange(0, n_queries + 1, 300))
+    test = slice(ends[most], ends[most + 20])
     lines = []
     for name, (make, times) in estimators.items():
         records = []
         for i in range(times):
-            rows = slice(first[i], first[i + 1])
+            rows = slice(ends[i], ends[i + 1])
             for form, params in FORMS.items():
-                population = None
-                for risk in RISKS:
-                    safe = CertifiedThreshold(
-                        at_cutoff({risk: level}, k), confidence_level=CONFIDENCE
+                first, *others = (
+                    RecordedCertificate(
+                        at_cutoff({risk: level}, k),
+                        confidence_level=CONFIDENCE,
+                        measure=f"ndcg_f@{k}",
                     )
-                    model = RankAndFilter(make(), safe, measure=f"ndcg_f@{k}", **params)
-                    model.fit(X[rows], y[rows], groups=groups[rows])
-                    if population is None:
-                        # The three risks fit the same model.
-                        raw = model._scores_inside(X[test], groups[test], model._score_gains)
-                        population = Population(y[test].astype(float), raw, groups[test], k)
-                    t = model.threshold_
+                    for risk in RISKS
+                )
+                model = RankAndFilter(make(), first, measure=f"ndcg_f@{k}", **params)
+                model.fit(X[rows], y[rows], groups=groups[rows])
+                raw = model._scores_inside(X[test], groups[test], model._score_gains)
+                population = Population(y[test].astype(float), raw, groups[test], k)
+                # The three risks are of the same model.
+                safe = [model.filter_]
+                safe += [each.fit_judged(model.filter_.judged_) for each in others]
+                for risk, each in zip(RISKS, safe):
+                    t = each.threshold_
                     records.append(
                         (
                             form,
@@ -538,7 +543,7 @@ def report_risk(options):
     """Report on CertifiedThreshold."""
     warnings.filterwarnings("ignore", "No threshold but")
     begin = time.process_time()
-    repeats = options.repeats or 1000
+    repeats = options.repeats or 500
     generated = on_the_generator(repeats)
     print(f"{time.process_time() - begin:.0f} s")
     level, whole = of_whole_models(repeats)

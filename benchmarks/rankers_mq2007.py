@@ -596,4 +596,4 @@ it is one loop that does this one thing: with the library any measure of the tab
 if __name__ == "__main__":
     parts = {"boosting": boosting, "lambdarank": lambdarank}
     parts |= {"ascent": ascent_letor, "ascent_forum": ascent_forum, "search": search}
-    run_parts(__doc__, parts, rounds=300, trees=100, repeats=7, orders=3, searched_trees=30)
+    run_parts(__doc__, parts, rounds=300, trees=100, repeats=3, orders=2, searched_trees=30)

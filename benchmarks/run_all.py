@@ -25,8 +25,8 @@ from pathlib import Path
 from _common import DEFAULT_DATA
 from _entries import COMMIT, ENTRIES, HERE, ROOT, changed_since
 
-# They measure time, and run one by one when the others are done.
-TIMED = ("speed", "large_data")
+# Scripts and parts that measure time, and run one by one when the others are done.
+TIMED = {"speed", "large_data", "evaluation", "reading"}
 
 
 def run(entry, options, folder, environment):
@@ -61,9 +61,10 @@ def run_all(entries, options):
     entries = [entry for entry in entries if entry not in left_out]
     one = partial(run, options=options, folder=folder, environment=environment)
     longest_first = sorted(entries, key=lambda entry: -entry.minutes)
+    timed = [each for each in longest_first if TIMED & {each.script, each.part}]
     with ThreadPoolExecutor(options.jobs) as pool:
-        failed = sum(pool.map(one, [each for each in longest_first if each.script not in TIMED]))
-    failed += sum(map(one, [each for each in longest_first if each.script in TIMED]))
+        failed = sum(pool.map(one, [each for each in longest_first if each not in timed]))
+    failed += sum(map(one, timed))
     print(f"{failed} of {len(entries)} failed; what they said is in {folder}")
     return failed
 

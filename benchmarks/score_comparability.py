@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import gzip
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -99,7 +100,8 @@ def served(rule, measure, gains, train, test):
     return evaluate(test[1], shown, measure, groups=test[2], gains=gains).per_query.iloc[:, 0]
 
 
-def forum(options):
+@cache
+def forum(data):
     """Features, labels and queries of threads of ten (2016) and of 1 to 60 answers (2015)."""
     texts = make_text_features(
         **FORUM_COLUMNS,
@@ -108,8 +110,8 @@ def forum(options):
     )
     grades = {"Bad": 0, "PotentiallyUseful": 1, "Good": 2}
     tables = [
-        Semeval(options.data).table,
-        pd.read_json(options.data / "semeval2015-cqa" / "dev.jsonl.gz", lines=True),
+        Semeval(data).table,
+        pd.read_json(data / "semeval2015-cqa" / "dev.jsonl.gz", lines=True),
     ]
     X = np.asarray(texts.fit_transform(tables[0])), np.asarray(texts.transform(tables[1]))
     return [(x, each["label"].map(grades), each["qid"]) for x, each in zip(X, tables)]
@@ -126,7 +128,7 @@ class Kept(FirstK):
 
 def sizes_of_forum(options):
     """{row: values by rule} on threads of other sizes."""
-    train, test = forum(options)
+    train, test = forum(options.data)
     rows = {}
     for price in (1, 10):
         gains = {0: -price, 1: 1, 2: 2}
@@ -192,7 +194,7 @@ def found_row(found, held_out):
 def findings(options):
     """{row: finding} on real scores."""
     rows = {}
-    data = {"SemEval-2016": forum(options)[0]}
+    data = {"SemEval-2016": forum(options.data)[0]}
     for name, folder in (("MQ2007", "mq2007"), ("Ohsumed", "ohsumed-letor")):
         parts = [read_letor(options.data / folder / f"S{i}.txt.gz") for i in range(1, 6)]
         X, y, groups = (np.concatenate([part[i] for part in parts]) for i in range(3))

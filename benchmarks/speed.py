@@ -1,8 +1,8 @@
 """How fast: measures, nDCG_f and its threshold curve, fit, a page, and comparing systems.
 
-    python benchmarks/speed.py [measures] [ndcg_f] [fit] [serving] [comparison] [--rows 10000000]
+    python benchmarks/speed.py [measures] [ndcg_f] [fit] [serving] [comparison] [--rows 2000000]
 
-`measures`: all of them on ten million rows, beside lexirecall of 10,000 relevant documents
+`measures`: all of them on two million rows, beside lexirecall of 10,000 relevant documents
 (results/measure_speed.md). `ndcg_f`: its time, memory and threshold curve (metric_speed.md). `fit`:
 what RankAndFilter.fit costs beyond the fits it makes, on a million rows (fit_overhead.md).
 `serving`: a page by a model with a threshold and by the model alone (serving.md). `comparison`:
@@ -608,4 +608,4 @@ pairs are the result's columns and copies of them.
 if __name__ == "__main__":
     parts = {"measures": every_measure, "ndcg_f": ndcg_f, "fit": fit, "serving": serving}
     parts |= {"comparison": comparison}
-    run_parts(__doc__, parts, rows=10_000_000, fitted_rows=1_000_000, repeats=2)
+    run_parts(__doc__, parts, rows=2_000_000, fitted_rows=1_000_000, repeats=2)

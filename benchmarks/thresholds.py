@@ -1,6 +1,6 @@
 """Does a threshold for each query beat one for all, and which survives lists of other sizes?
 
-    python benchmarks/thresholds.py [per_query] [other_lists] [--data DIR] [--repeats 2]
+    python benchmarks/thresholds.py [per_query] [other_lists] [--data DIR] [--repeats 1]
                                     [--cache DIR] [--only-cached]
 
 `per_query`: for each model, data set and split, thresholds are learned from out-of-fold scores,
@@ -12,8 +12,8 @@ on lists cut down at random to 1 to 10 documents; refitted models score the held
 as whole lists and as short ones. Writes results/thresholds_other_lists.md.
 """
 
+import tempfile
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,13 +27,8 @@ from _held_out_scores import (
     names_of,
     stakes,
 )
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import RidgeCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.prefixes import best_prefix, places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import (
@@ -42,7 +37,6 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._expected import normalised_gains, score_and_rest
 
 
 class Single:
@@ -75,145 +69,9 @@ class PerQuery:
         return np.where(shown, -np.inf, np.inf)
 
 
-class Learned:
-    """Any regression of the worth, on all places or the first `depth` times k."""
-
-    def __init__(self, k, make, depth=None, own_score_only=False):
-        self.k, self.make, self.depth, self.own_score_only = k, make, depth, own_score_only
-
-    def fit(self, gains, scores, index):
-        self.mean_, self.deviation_ = scores.mean(), scores.std() or 1.0
-        rows = slice(None) if self.depth is None else places(scores, index) < self.depth * self.k
-        worth = normalised_gains(gains, index, self.k)
-        self.model_ = self.make().fit(self._features(scores, index)[rows], worth[rows])
-        return self
-
-    def _features(self, scores, index):
-        features = score_and_rest((scores - self.mean_) / self.deviation_, index)
-        return features[:, :1] if self.own_score_only else features
-
-    def expected(self, scores, index):
-        return self.model_.predict(self._features(scores, index))
-
-    def thresholds(self, scores, index):
-        return best_prefix(self.expected(scores, index), scores, index, self.k)
-
-
-class Blended:
-    """Half the worth by the score alone, half by the list around it."""
-
-    def __init__(self, k):
-        self.k = k
-        self.models = [Learned(k, _ridge(2), own_score_only=own) for own in (True, False)]
-
-    def fit(self, gains, scores, index):
-        for model in self.models:
-            model.fit(gains, scores, index)
-        return self
-
-    def thresholds(self, scores, index):
-        expected = np.mean([model.expected(scores, index) for model in self.models], axis=0)
-        return best_prefix(expected, scores, index, self.k)
-
-
-class Shifted:
-    """The single threshold, moved by the list's mean score and size; the slopes maximise nDCG_f."""
-
-    def __init__(self, k):
-        self.k = k
-
-    def fit(self, gains, scores, index):
-        self.mean_, self.deviation_ = scores.mean(), scores.std() or 1.0
-        scores, lists = self._lists(scores, index)
-        self.slopes_, best = np.zeros(2), -np.inf
-        for _ in range(2):
-            for j in range(2):
-                for slope in np.linspace(-1, 1, 21):
-                    slopes = self.slopes_.copy()
-                    slopes[j] = slope
-                    moved = scores + lists @ slopes
-                    curve = threshold_curve(
-                        gains, moved, groups=index.codes(), measure=f"ndcg_f@{self.k}"
-                    )
-                    if curve.best_value > best + 1e-12:
-                        best, chosen = curve.best_value, (slopes, curve.best_threshold)
-                self.slopes_, self.threshold_ = chosen
-        return self
-
-    def _lists(self, scores, index):
-        scores, codes = (scores - self.mean_) / self.deviation_, index.codes()
-        mean = np.bincount(codes, scores) / (index.sizes + 1)
-        return scores, np.column_stack([mean, np.log(index.sizes)])[codes]
-
-    def thresholds(self, scores, index):
-        _, lists = self._lists(scores, index)
-        return (self.threshold_ - lists @ self.slopes_) * self.deviation_ + self.mean_
-
-
-class Stop:
-    """Ridge regression of the query's best threshold on its list ("stop document")."""
-
-    def __init__(self, k):
-        self.k = k
-
-    def fit(self, gains, scores, index):
-        best = best_prefix(normalised_gains(gains, index, self.k), scores, index, self.k)
-        codes, per_query = index.codes(), np.empty(index.n_queries)
-        per_query[codes] = np.clip(best, scores.min(), scores.max())
-        self.model_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-1, 4, 6)))
-        self.model_.fit(self._lists(scores, index), per_query)
-        margins = scores - self.model_.predict(self._lists(scores, index))[codes]
-        curve = threshold_curve(gains, margins, groups=codes, measure=f"ndcg_f@{self.k}")
-        self.offset_ = curve.best_threshold
-        return self
-
-    @staticmethod
-    def _lists(scores, index):
-        codes, sizes = index.codes(), index.sizes
-        mean = np.bincount(codes, scores) / sizes
-        spread = np.sqrt(np.bincount(codes, (scores - mean[codes]) ** 2) / sizes)
-        top = np.full(index.n_queries, -np.inf)
-        np.maximum.at(top, codes, scores)
-        return np.column_stack([mean, spread, top, np.log(sizes)])
-
-    def thresholds(self, scores, index):
-        return self.model_.predict(self._lists(scores, index))[index.codes()] + self.offset_
-
-
-def _ridge(degree):
-    return lambda: make_pipeline(
-        StandardScaler(),
-        PolynomialFeatures(degree, include_bias=False),
-        StandardScaler(),
-        RidgeCV(np.logspace(-2, 4, 7)),
-    )
-
-
-def _trees(leaf, **parameters):
-    return lambda: HistGradientBoostingRegressor(
-        max_iter=100,
-        learning_rate=0.05,
-        max_leaf_nodes=8,
-        min_samples_leaf=leaf,
-        random_state=0,
-        **parameters,
-    )
-
-
 # On the large set, models of each kind; at a cost of -10 showing nothing is best there.
 ON_MQ2007 = {"BCE (LogisticRegression)", "MSE (Ridge)", "LGBMRegressor", "LGBMRanker", "LambdaRank"}
-METHODS: dict[str, Any] = {
-    "single": Single,
-    "per_query (built)": PerQuery,
-    "squares, all places": lambda k: Learned(k, _ridge(2)),
-    "cubes, all places": lambda k: Learned(k, _ridge(3)),
-    "trees, leaf 50": lambda k: Learned(k, _trees(50)),
-    "trees, leaf 200, monotone": lambda k: Learned(k, _trees(200, monotonic_cst=[1, 0, 0])),
-    "cubes of own score alone": lambda k: Learned(k, _ridge(3), own_score_only=True),
-    "half own score, half list": Blended,
-    "shifted by mean and size": Shifted,
-    "stop document": Stop,
-}
+METHODS = {"single": Single, "per_query (built)": PerQuery}
 
 
 def carried_over(name, s):
@@ -232,7 +90,7 @@ def compare(data_set, args, gains):
     if data_set.name == "mq2007":
         names = [name for name in names if name in ON_MQ2007]
     scores_of = held_out_scores(
-        data_set, names, args.repeats, args.cache or None, only_cached=args.only_cached
+        data_set, names, args.repeats, args.cache, only_cached=args.only_cached
     )
     for name, seed, s in scores_of:
         train_index = GroupIndex.from_groups(s.train_groups)
@@ -273,7 +131,7 @@ def report_per_query(args):
         "refitted model under the single tuned threshold. The others: mean difference to it over",
         "held-out queries in units of 1e-4, and paired t over queries (mean over splits first).",
         "",
-        provenance("xgboost-cpu", "catboost"),
+        provenance("xgboost-cpu"),
         "",
     ]
     for data_set in data_sets(args.data):
@@ -367,7 +225,7 @@ def compare_lists(data_set, args, gains):
     """{model: {way: (per-query table, share of splits that warned)}}."""
     tables = {}
     scores_of = held_out_scores(
-        data_set, MODELS, args.repeats, args.cache or None, only_cached=args.only_cached
+        data_set, MODELS, args.repeats, args.cache, only_cached=args.only_cached
     )
     for name, seed, s in scores_of:
         for way, (table, warned) in values(s, name, gains, data_set.k, seed).items():
@@ -389,7 +247,7 @@ def report_other_lists(args):
         f"{5 * args.repeats} splits of each.",
         "Warned: in how many splits `predict` warned that lists have other sizes (`tune`).",
         "",
-        provenance("xgboost-cpu", "catboost"),
+        provenance("xgboost-cpu"),
         "",
     ]
     of_one_size = {"per_query": [], "expected": []}
@@ -427,10 +285,7 @@ def report_other_lists(args):
 
 
 if __name__ == "__main__":
-    run_parts(
-        __doc__,
-        {"per_query": report_per_query, "other_lists": report_other_lists},
-        repeats=2,
-        cache="",
-        only_cached=False,
-    )
+    parts = {"per_query": report_per_query, "other_lists": report_other_lists}
+    # Prices and parts have the same scores.
+    with tempfile.TemporaryDirectory() as scratch:
+        run_parts(__doc__, parts, repeats=1, cache=scratch, only_cached=False)

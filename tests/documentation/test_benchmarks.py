@@ -111,7 +111,8 @@ def test_what_fails_does_not_stop_the_others(make, monkeypatch, tmp_path, capsys
     programs = {"bad": "1 / 0", "good": "import os; print(os.environ['SKFILTERRANK_RESULTS'])"}
     for name, text in programs.items():
         (results.parent / f"{name}.py").write_text(text)
-    entries = [run_all.ENTRIES[0]._replace(script=name, part="", quick="") for name in programs]
+    short = run_all.ENTRIES[0]._replace(part="", quick="", minutes=1)
+    entries = [short._replace(script=name) for name in programs]
     entries.append(entries[0]._replace(script="long", quick=None, minutes=9))
     for name, value in {"ENTRIES": entries, "HERE": results.parent, "ROOT": tmp_path}.items():
         monkeypatch.setattr(run_all, name, value)
