@@ -258,13 +258,14 @@ class TextSimilarity(TransformerMixin, BaseEstimator):
         idf = sparse.diags_array(self.words_.idf_**2)
         out = []
         for column in self.query_text:
-            text = _text(_column(X, column))
-            query_words = self.words_.transform(text)
+            # A query's text occurs in all its rows.
+            rows, texts = pd.factorize(_text(_column(X, column)))
+            query_words = self.words_.transform(texts)[rows]
             query_present = query_words.astype(bool).astype(float) @ idf
             covered = _row_dot(present, query_present)
             total = np.asarray(query_present.sum(axis=1), dtype=float).ravel()
             out.append(_row_dot(words, query_words))
-            out.append(_row_dot(chars, self.chars_.transform(text)))
+            out.append(_row_dot(chars, self.chars_.transform(texts)[rows]))
             out.append(_divide(covered, total))
         return np.column_stack(out)
 
