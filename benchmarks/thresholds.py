@@ -14,6 +14,7 @@ as whole lists and as short ones. Writes results/thresholds_other_lists.md.
 
 import tempfile
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,7 +72,7 @@ class PerQuery:
 
 # On the large set, models of each kind; at a cost of -10 showing nothing is best there.
 ON_MQ2007 = {"BCE (LogisticRegression)", "MSE (Ridge)", "LGBMRegressor", "LGBMRanker", "LambdaRank"}
-METHODS = {"single": Single, "per_query (built)": PerQuery}
+METHODS: dict[str, Any] = {"single": Single, "per_query (built)": PerQuery}
 
 
 def carried_over(name, s):
