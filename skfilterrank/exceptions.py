@@ -41,7 +41,7 @@ class Message(str):
         return self
 
     def written(self, write) -> str:
-        """Return the text with `write` applied to what stands in braces."""
+        """Return the text with `write` applied to each argument in braces."""
         return _filled(self.text, self.argument, write)
 
 

@@ -344,7 +344,7 @@ default="average"
         return 1.0 if self.greater_is_better else -1.0
 
     def _checked(self, options):
-        """Check each option, and return what the kernel gets."""
+        """Check each option, and return the options as the kernel gets them."""
         return {
             name: check(options.get(name, self.defaults[name]), name)
             for name, check in self.options.items()

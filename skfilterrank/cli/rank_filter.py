@@ -145,7 +145,7 @@ def rank_filter(
 
 
 def _read(train, test_data, options, learner):
-    """Read the training rows and the rows to compare models on, and say what they are."""
+    """Read the training rows and the rows to compare models on, and print their numbers."""
     from scipy.sparse import issparse
 
     from skfilterrank.cli._rows import read_rows
@@ -167,7 +167,7 @@ def _read(train, test_data, options, learner):
 
 
 def _foot(comparison, train, measure, risk):
-    """Yield what the best model is by, and what it keeps or certifies."""
+    """Yield lines on the best model: its value, its kept answer and its certificate."""
     from skfilterrank.cli.threshold import in_full, value_of
 
     best = comparison.best

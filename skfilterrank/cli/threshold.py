@@ -309,7 +309,7 @@ def _fit(threshold, name, path, index, columns, how, missing, is_sample):
 
 
 def _of_certificate(certificate):
-    """Return what the output says of a certificate."""
+    """Return the facts and risks of a certificate that the output states."""
     facts, risks = certificate.facts, certificate.risks
     told = {
         "certificate": certificate.digest,

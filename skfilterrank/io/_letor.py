@@ -235,7 +235,7 @@ def read_letor(
 
 
 def _start_of(lines):
-    """Return what the comments above the rows say: True for indices from 0, None for nothing."""
+    """Return the first index that comments above the rows tell: True for 0, None if none does."""
     above = itertools.takewhile(lambda line: not line.partition("#")[0].strip(_BLANKS), lines)
     found = [match[1] == "zero" for match in map(_START.match, above) if match]
     return found[0] if found else None

@@ -226,7 +226,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
 
 
 def _check_sample(rows):
-    """Raise for what lines with probabilities cannot say."""
+    """Raise for labels of machines or without a probability, which files of samples cannot hold."""
     leave_out = "or leave the column 'inclusion_probability' out"
     if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
         row = int(is_machine.argmax())

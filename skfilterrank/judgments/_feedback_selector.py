@@ -1,4 +1,4 @@
-"""Relevance feedback: judge what resembles the relevant documents, until most are found."""
+"""Relevance feedback: judge documents like the relevant ones, until most are found."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -219,7 +219,7 @@ class FeedbackSelector(QuerySelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
-        """Repeat the rounds of the labels so far, and rank what is not judged.
+        """Repeat the rounds of the labels so far, and rank the documents without a label.
 
         Parameters
         ----------

@@ -285,7 +285,7 @@ class MaxRepSelector(QuerySelector):
         return float(np.quantile(nearest, 1 - _HAVE_SIMILAR, method="lower"))
 
     def _query_rows(self, X, rows):
-        """Return what `_rank_query` takes: the query's rows, and what is known of them."""
+        """Return the documents of a query, their numbers, labels and keys, and the threshold."""
         judged = None if self._judged is None else self._judged[rows]
         return X.take(rows), X.numbers[rows], judged, self._keys[rows], self.threshold_
 

@@ -278,7 +278,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
         return self._scaled(raw)
 
     def _parts(self, X) -> "_PairParts":
-        """Take X apart: texts, queries, ranks, numbers, vectors; None for what X does not hold."""
+        """Take X apart: texts, queries, ranks, numbers, vectors; None for a part that X lacks."""
         refuse_ids(X)
         if sparse.issparse(X):
             return _PairParts(X, vectors=X.tocsr())
@@ -396,7 +396,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
 
 
 class _PairParts(NamedTuple):
-    """Parts of X by their role; None for what X does not hold."""
+    """Parts of X by their role; None for a part that X lacks."""
 
     X: Any
     # Number of the distinct text of each row, distinct texts, and counts of their terms.

@@ -188,7 +188,7 @@ single_precision, hidden_documents, missing_queries : float
 
 
 def _as_rows(y_true, y_score, groups, docnos) -> pd.DataFrame:
-    """Return checked rows, with what the tests of refused data need."""
+    """Return checked rows, with the columns that the tests of refused data need."""
     label = label_array(y_true).astype(np.float64)
     index = check_groups(groups, y_true, n_rows=len(label), names=("y_true",))
     score = check_scores(y_score, n_rows=len(label)).astype(np.float64)

@@ -212,7 +212,7 @@ def _checked_range(value_range):
 
 
 def _check_function(function):
-    """Raise for what is no function of lists, or has options that cannot be told apart."""
+    """Raise for an object that is no function of lists, or has options that no measure can have."""
     if isinstance(function, Measure):
         raise InputError(f"{function.name} is a measure already: register its function.")
     try:

@@ -57,7 +57,7 @@ def scores_are_gains(estimator, target="auto") -> bool:
 
 
 def _searched(estimator):
-    """Return the last step of an estimator, and of what a search searches."""
+    """Return the last step of an estimator, and that of the estimator inside a search."""
     final = final_step(estimator)
     while isinstance(final, BaseSearchCV):
         final = final_step(final.estimator)

@@ -363,7 +363,7 @@ class RiskCertificate(Result):
         return f"{text}."
 
     def _found(self, risk):
-        """Say what was found of a risk at a given threshold."""
+        """Say the verdict on a risk at a given threshold."""
         verdict = {
             "kept": f"is at most {risk.max_risk:g}",
             "broken": f"is above {risk.max_risk:g}",

@@ -234,7 +234,7 @@ class Cut:
     # Files.
 
     def state(self) -> dict:
-        """Return what was learned, in dicts, lists and arrays."""
+        """Return the learned state, in dicts, lists and arrays."""
         return {name: vars(self)[name] for name in ("n_more", "columns") if name in vars(self)}
 
     @classmethod
@@ -532,7 +532,7 @@ class ByRatio(ByHarm):
         return _of_worth(scores, *self.worth.of(scores, more[:, 0], index))
 
     def learned_keys(self, judged, parsed):
-        """Learn from all rows; return keys by what was learned of other queries."""
+        """Learn from all rows; return the keys of each query as learned from other queries."""
         # The means of several deals depend less on chance than one deal.
         folds = [
             test for deal in range(N_DEALS) for _, test in judged.fold_rows(N_FOLDS, seed=deal)

@@ -58,7 +58,7 @@ class LearnedCut(Cut):
         check_has_prefix_values(parsed, self.owner)
 
     def learn(self, judged, parsed):
-        """Learn from all rows; return keys by what was learned of other queries."""
+        """Learn from all rows; return the keys of each query as learned from other queries."""
         gains, scores, codes = judged.gains, judged.scores, judged.codes
         self.parsed, self.unit = parsed, unit_of(scores)
         self.learn_lists(gains, scores, judged.index)

@@ -302,7 +302,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             self.comparability_ = comparability_of(judged)
 
     def _measured(self, judged, found, parsed):
-        """Return what is shown at the level, and the value of each list."""
+        """Return the rows that are shown at the level, and the value of each list."""
         shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
         (values,) = values_shown(judged.lists, parsed, self.cut_.measured(shown))
         return shown, values

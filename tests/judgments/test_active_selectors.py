@@ -385,7 +385,7 @@ def test_order_probability_has_the_moments_of_all_labels(monkeypatch):
 
 
 def stopped_at(number, call):
-    """Run a call, and press Ctrl-C at one of the lines of active.py; whether it came so far."""
+    """Run a call, and press Ctrl-C at one of the lines of the selectors; whether it came so far."""
     file, left = inspect.getsourcefile(ActiveSelector), [number]
 
     def line(frame, event, arg):
