@@ -24,6 +24,7 @@ from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._time_series_split import TIME, number_times
 from skfilterrank.ranking._training_rows import resolve_target
 
+TARGETS = ("auto", "binary", "gain", "grade", "label")
 # Share of the queries that a certified threshold is calibrated on.
 CALIBRATION_SHARE = 0.3
 DEFAULT_FOLDS = 5
@@ -182,9 +183,6 @@ def _scale(data, fitted, rows, score_gains):
     mean, deviation = scores.mean(), scores.std()
     # The standard deviation of equal scores need not be exactly 0.
     return mean, deviation if deviation > mean_tolerance(scores) else 0.0
-
-
-TARGETS = ("auto", "binary", "gain", "grade", "label")
 
 
 def check_inner(model) -> None:

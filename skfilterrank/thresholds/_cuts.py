@@ -43,6 +43,7 @@ _MOST_REGRESSED = 100_000
 FEW_FORBIDDEN = 50
 # Number of deals of queries to folds over which out-of-fold curves are averaged.
 N_DEALS = 3
+_CURVES = ("gain", "harm", "harm_by_lead")
 # Largest number of rows for the comparison of second scores.
 _MOST_RANKED = 100_000
 
@@ -444,9 +445,6 @@ def fit_worths(gains, scores, second, index: GroupIndex, parts) -> list[Worth]:
             worth = worth._replace(weights=model.coef_[0])
         worths.append(worth)
     return worths
-
-
-_CURVES = ("gain", "harm", "harm_by_lead")
 
 
 class ByHarm(Cut):

@@ -43,6 +43,10 @@ GAPS = (1, 5, 20, 60)
 _OF_DOCUMENT = ("score", "z", "min_max", "log_place", "ratio_to_first", "below_first")
 _OF_LIST = ("first", "tenth", "hundredth", "last", "mean", "std", "log_size")
 FEATURES = (*_OF_DOCUMENT, "running_mean", *(f"gap_{gap}" for gap in GAPS), *_OF_LIST)
+# Names of the models in the default mixture, and the maker of each.
+_MIXTURE: dict[str, Any] = {"trees": Booster, "linear": Linear, "score": Curves}
+# Models that JSON can hold, by name.
+_SAVED: dict[str, Any] = {kind.__name__: kind for kind in (Trees, Linear, Curves, Shares)}
 # Number of factors that are tried between 1 and the best one.
 _N_FACTORS = 33
 _SMALLEST_FACTOR = 1e-3
@@ -114,12 +118,6 @@ def _of_block(scores):
         result = np.empty_like(values)
         np.put_along_axis(result, order, values, axis=1)
         yield result
-
-
-# Names of the models in the default mixture, and the maker of each.
-_MIXTURE: dict[str, Any] = {"trees": Booster, "linear": Linear, "score": Curves}
-# Models that JSON can hold, by name.
-_SAVED: dict[str, Any] = {kind.__name__: kind for kind in (Trees, Linear, Curves, Shares)}
 
 
 @dataclass(frozen=True)

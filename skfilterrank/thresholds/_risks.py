@@ -29,6 +29,8 @@ _ROUNDING = 1e-9
 _MOST, _MOST_BETS = 100_000, 10_000
 # Number of draws of a power, and of losses that are drawn and tested together.
 _N_DRAWS, _CELLS = 400, 1 << 14
+AMONG = ("all", "answered")
+STILL_UNJUDGED = "documents that a risk depends on are unjudged"
 # Number of rows that a warning names.
 _N_NAMED = 5
 
@@ -284,10 +286,6 @@ def _power_of_bets(n_queries, level, confidence, rate):
     bound = BettingBound(n_queries, level, confidence)
     parts = np.array_split(losses, -(-losses.size // _CELLS))
     return float(np.concatenate([bound.rules_out(part) for part in parts]).mean())
-
-
-AMONG = ("all", "answered")
-STILL_UNJUDGED = "documents that a risk depends on are unjudged"
 
 
 class Risk(NamedTuple):

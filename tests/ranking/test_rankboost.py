@@ -91,13 +91,6 @@ def test_nothing_to_learn_gives_zeros(small, case):
     assert ranker.evals_result_ == {"valid_0": {"ndcg_f@10": []}}
 
 
-def test_no_query_ids_warn(small):
-    X, y, _ = small
-    with pytest.warns(UserWarning, match="given no query ids.*all scores are 0"):
-        ranker = RankBoostRanker().fit(X, y)
-    assert not ranker.predict(X).any()
-
-
 @pytest.fixture(scope="module")
 def halves(judged):
     X, y, groups = judged
