@@ -12,7 +12,7 @@ from skfilterrank._base.words import counted
 from skfilterrank._files.files import is_path, open_for_writing, unpacked_name
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import listed, progress, refuse, tell
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 STRATEGIES = ("pooling", "maxrep", "random", "statap", "sample", "feedback")
 _KEY = ["qid", "docno"]
@@ -258,7 +258,13 @@ def _fitted(ranks, documents, known, given):
     prior = judgments.statap_prior(ranks).loc[pool].to_numpy()
     if given.strategy == "statap":
         return judgments.StatAPSelector(random_state=seed).fit(X, groups=groups, prior=prior)
-    texts = _inputs.joined(documents).reindex(pool.get_level_values("docno")).fillna("")
+    texts = _inputs.joined(documents).reindex(pool.get_level_values("docno"))
+    if texts.isna().all():
+        raise InputError(
+            f"--docs {given.docs} has no text of a document of the runs: its ids are such as "
+            f"{brief(documents.index[0])}, theirs such as {brief(pool[0][1])}."
+        )
+    texts = list(texts.fillna(""))
     with warnings.catch_warnings():
         # Documents without a text are told where the table gets its texts.
         warnings.filterwarnings("ignore", ".* have no (text|term)", DataWarning)
@@ -270,10 +276,10 @@ def _fitted(ranks, documents, known, given):
                 random_state=seed,
                 verbose=progress(),
             )
-            return selector.fit(list(texts), _labels_of(known, pool), groups=groups, prior=prior)
+            return selector.fit(texts, _labels_of(known, pool), groups=groups, prior=prior)
         selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
         is_known = pool.isin(known.index)
-        return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
+        return selector.fit(texts, groups=groups, prior=prior, judged=is_known)
 
 
 def _tell_progress(selector):
@@ -285,17 +291,18 @@ def _tell_progress(selector):
             "or options have changed, what follows does not hold together with the rounds before."
         )
     may_stop = progress["may_stop"]
-    done = listed(progress.index[may_stop])
+    done = f": {listed(progress.index[may_stop])}" if may_stop.any() else ""
     tell(
-        f"recall of {selector.target_recall:g} or more in the pool, with confidence "
-        f"{selector.confidence_level:g}: "
-        f"{may_stop.sum()} of {len(progress)} queries may stop{': ' * bool(done)}{done}"
+        f"recall of at least {selector.target_recall:g} in the pool, with confidence "
+        f"{selector.confidence_level:g}: {may_stop.sum()} of {len(progress)} queries may stop{done}"
     )
     for name, query in progress[~may_stop].head(_MOST_TOLD).iterrows():
         n_judged = f"{query['n_judged']:,} of {query['n_documents']:,} judged"
-        state = f"p = {query['chance']:.2g}, may stop from {query['n_needed']} relevant on"
+        state = f"p = {query['chance']:.2g}"
+        if query["n_relevant"] < query["n_needed"]:
+            state += f", may stop from {query['n_needed']} relevant on"
         if not query["n_sample"]:
-            state = "no random sample yet"
+            state = "no random sample so far"
         elif query["n_waiting"]:
             state = f"{query['n_waiting']} of its random sample not judged"
         tell(f"query {name}: {n_judged}, {query['n_relevant']} relevant; {state}")

@@ -54,6 +54,21 @@ def refuse_ids(X) -> None:
         )
 
 
+def check_features(X, estimator):
+    """Return features as an array or a CSR matrix of float64."""
+    refuse_ids(X)
+    how = {"dtype": np.float64, "estimator": estimator, "input_name": "X"}
+    try:
+        return check_array(X, accept_sparse="csr", **how)
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise InputError(
+            "X must hold texts, one for each row, or numbers, got a table with texts: pass texts "
+            "as a list or one column, such as X['text']."
+        ) from error
+
+
 def read_documents(X):
     """Return texts as an array of str, a table as a pandas frame of texts and numbers, or X.
 

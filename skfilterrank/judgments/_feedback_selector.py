@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +10,17 @@ import pandas as pd
 from scipy import sparse
 from scipy.stats import hypergeom
 from sklearn.preprocessing import StandardScaler, normalize
-from sklearn.utils.validation import check_array
 
-from skfilterrank._base.checks import check_count, check_number, check_share, is_whole_number
+from skfilterrank._base.checks import (
+    check_number,
+    check_share,
+    is_finite_number,
+    is_whole_number,
+)
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.gains import check_gains
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._document_vectors import Vectors
+from skfilterrank.judgments._document_vectors import Vectors, check_features
 from skfilterrank.judgments._maxrep import refuse_rank_table, term_weights
 from skfilterrank.judgments._predictor_models import usual_classifier
 from skfilterrank.judgments._selector import (
@@ -131,9 +134,9 @@ class FeedbackSelector(QuerySelector):
     documents in X. This holds for each query by itself: of many that stop, a share of up to ``1 -
     confidence_level`` may be below the target.
 
-    Another X, `prior`, target, size or `random_state` begins another review. Labels that it has not
-    asked for count as well ("n_other"). The probability is that of each review by itself. Who
-    changes these until a query may stop is wrong more often; `fit` cannot notice it.
+    Another X, `groups`, `prior`, target, size or `random_state` begins another review. Labels that
+    it has not asked for count as well ("n_other"). The probability is that of each review by
+    itself. Who changes these until a query may stop is wrong more often; `fit` cannot notice it.
 
     Of N documents, n are in the sample. F relevant documents are found, and a of them lie in the
     sample, not reached by the order. Below the target t, at least :math:`u = \lfloor F / t \rfloor
@@ -225,7 +228,8 @@ class FeedbackSelector(QuerySelector):
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
             One document per row, queries in any order: texts, which become vectors of tf-idf, or
-            features, which are standardized unless they are sparse. The same in all rounds.
+            features, which are standardized unless they are sparse. The same rows in the same order
+            in all rounds.
         y : array-like of shape (n_rows,), default=None
             Labels so far, NaN where not judged. None means that nothing is judged. A Series with
             queries in its index must have the index of X.
@@ -254,7 +258,7 @@ class FeedbackSelector(QuerySelector):
             If texts are missing or have no term, with their number and first rows.
         """
         if not (isinstance(self.sample, str) and self.sample == "auto"):
-            _sample_size(self.sample, 1)
+            _check_sample(self.sample)
         check_number(self.target_recall, "target_recall", above=0, most=1)
         check_share(self.confidence_level, "confidence_level")
         check_gains(self.gains)
@@ -287,8 +291,7 @@ class FeedbackSelector(QuerySelector):
         if is_texts(X):
             weights = term_weights(X)
             return weights._replace(matrix=normalize(weights.matrix))
-        options = {"estimator": self, "input_name": "X"}
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, **options)
+        X = check_features(X, self)
         X = X if sparse.issparse(X) else StandardScaler().fit_transform(X)
         return Vectors(X, np.arange(index.n_rows))
 
@@ -364,17 +367,21 @@ class FeedbackSelector(QuerySelector):
         return ~self._judged & (place < budgets[codes])
 
 
-def _sample_size(sample, n_documents: int) -> int:
-    """Return the number of sampled documents, for a share or a number."""
-    if isinstance(sample, str):
+def _check_sample(sample):
+    """Raise for a size of samples that is neither a share nor a number."""
+    most = np.inf if is_whole_number(sample) else 1
+    if not is_finite_number(sample) or not 0 <= sample <= most:
         raise InputError(
             'sample must be "auto", a share of the documents as a float from 0 to 1, or a number '
-            f"of them as an int, got {brief(sample)}."
+            f"of them as an int from 0 up, got {brief(sample)}."
         )
-    if isinstance(sample, Integral):
-        return min(n_documents, check_count(sample, "sample", 0))
-    share = check_number(sample, "sample", least=0, most=1)
-    return int(round_half_up(share, np.array([n_documents]))[0])
+
+
+def _sample_size(sample, n_documents: int) -> int:
+    """Return the number of sampled documents, for a share or a number."""
+    if is_whole_number(sample):
+        return min(n_documents, int(sample))
+    return int(round_half_up(sample, np.array([n_documents]))[0])
 
 
 def batch_ends(n_documents: int) -> list[int]:

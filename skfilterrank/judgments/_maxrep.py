@@ -9,13 +9,12 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils.validation import check_array
 
 from skfilterrank._base.checks import count_rows
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.judgments._document_vectors import N_TERMS, Vectors
+from skfilterrank.judgments._document_vectors import N_TERMS, Vectors, check_features
 from skfilterrank.judgments._selector import (
     QuerySelector,
     check_same_rows,
@@ -259,8 +258,7 @@ class MaxRepSelector(QuerySelector):
             contents = (str(text).encode("utf-8", "surrogatepass") for text in X)
             X = term_weights(X)
         else:
-            options = {"estimator": self, "input_name": "X"}
-            X = check_array(X, accept_sparse="csr", dtype=np.float64, **options)
+            X = check_features(X, self)
             contents = _contents(X)
             X = Vectors(X, np.arange(X.shape[0]))
         self._keys = _random_keys(contents, self.seed_)

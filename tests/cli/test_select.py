@@ -112,7 +112,7 @@ def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
     code, _, err = run("select", *how, "--out", "judge0.csv")
     assert code == 0
     assert "0 of 2 queries may stop\n" in err
-    of_sample = "30 of its random sample not judged" if size else "no random sample yet"
+    of_sample = "30 of its random sample not judged" if size else "no random sample so far"
     assert f"query 1: 0 of 150 judged, 0 relevant; {of_sample}\n" in err
     table, n_judged, rounds = table_of("judge0.csv"), 0, 0
     while (table["label"] == "").any():
@@ -127,7 +127,7 @@ def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
         code, _, err = run("select", *how, *judged)
         assert code == 0
         table = table_of(f"judge{rounds}.csv")
-    assert "recall of 0.8 or more in the pool, with confidence 0.95: 2 of 2 queries may" in err
+    assert "recall of at least 0.8 in the pool, with confidence 0.95: 2 of 2 queries may" in err
     assert "no round asks for" not in err
     assert rounds > 2
     assert len(table) < 290
@@ -413,6 +413,18 @@ def test_bad_arguments(files, run, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize("strategy", ["maxrep", "feedback"])
+def test_texts_of_other_documents(files, run, strategy):
+    Path("docs.csv").write_text("docno,text\n0001,the cats\n")
+    code, _, err = run(
+        "select", "a.run", "--docs", "docs.csv", "--strategy", strategy, "--out", "judge.csv"
+    )
+    assert code == 2
+    assert (
+        "--docs docs.csv has no text of a document of the runs: its ids are such as '0001'" in err
+    )
 
 
 def test_drawn_labels_are_not_judged_ones(files, run):

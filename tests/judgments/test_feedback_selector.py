@@ -391,14 +391,16 @@ GOOD = {"X": np.arange(6.0)[:, None], "y": [1, 0, NAN, 0, 1, 0], "groups": [1] *
         ({"target_recall": 0}, {}, "target_recall must be a finite number above 0"),
         ({"target_recall": 1.2}, {}, "target_recall must be a finite number above 0"),
         ({"confidence_level": 1}, {}, "confidence_level must be a number between 0 and 1"),
-        ({"sample": 1.5}, {}, "sample must be a finite number"),
-        ({"sample": True}, {}, "sample must be a whole number from 0 up"),
-        ({"sample": "half"}, {}, "sample must be \"auto\", a share .* or a number .*, got 'half'"),
-        ({"sample": -1}, {}, "sample must be a whole number from 0 up"),
+        *(
+            ({"sample": size}, {}, r'sample must be "auto", a share .*, or a number .*, got ')
+            for size in (1.5, True, "half", -1, None, [1], NAN, 5.0)
+        ),
         ({"random_state": None}, {}, "all rounds have the same sample, got None"),
         ({"gains": 3}, {}, "gains must be None"),
         ({}, {"y": [1, 0]}, "y has 2 labels but X has 6 rows"),
         ({}, {"X": [[NAN]] * 6}, "Input X contains NaN"),
+        ({}, {"X": [["wing"]] * 6}, "got a table with texts: pass texts as a list or one column"),
+        ({}, {"X": pd.DataFrame({"qid": [1] * 6, "length": range(6)})}, "X has a column 'qid'"),
         ({}, {"X": ["", "", "", "", "", " "]}, "without a term"),
         ({}, {"groups": None}, "groups"),
     ],

@@ -310,8 +310,10 @@ def test_texts_without_terms():
     [
         ({"threshold": 0}, np.eye(2), "threshold must be a finite number above 0"),
         ({"threshold": 1.5}, np.eye(2), "threshold must be a finite number above 0"),
-        ({}, np.array([[1, np.nan], [0, 1]]), "NaN"),
-        ({}, np.array([["a"], ["b"]], dtype=object), "could not convert string to float"),
+        ({}, np.array([[1, np.nan], [0, 1]]), "Input X contains NaN"),
+        ({}, pd.DataFrame({"text": ["wing", "soup"]}), r"pass texts as a list or one column, .*"),
+        ({}, pd.DataFrame({"docno": [1, 2], "length": [3, 4]}), "X has a column 'docno'"),
+        ({}, np.array([["a"], ["b"]], dtype=object), "got a table with texts"),
     ],
 )
 def test_bad_input(params, X, message):
