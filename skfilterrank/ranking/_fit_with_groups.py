@@ -167,7 +167,7 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
 
 def _fit(estimator, X, y, params, held_out, stop_by):
     """Fit an estimator, which stops by a measure if one and held-out sets are given."""
-    with boosting_errors(estimator, bool(held_out)):
+    with _boosting_errors(estimator, bool(held_out)):
         if stop_by is None or not held_out:
             estimator.fit(X, y, **params)
         else:
@@ -175,7 +175,7 @@ def _fit(estimator, X, y, params, held_out, stop_by):
 
 
 @contextmanager
-def boosting_errors(estimator, has_sets: bool):
+def _boosting_errors(estimator, has_sets: bool):
     """Turn errors about parameters, and early stopping without sets, into our sentences."""
     _refuse_two_names(estimator)
     try:
@@ -201,9 +201,8 @@ def boosting_errors(estimator, has_sets: bool):
 
 def lightgbm_aliases() -> dict[str, list[str]]:
     """Return LightGBM's names of each parameter, the one that it prefers first."""
-    return import_optional(
-        "lightgbm", "LambdaRankRanker"
-    ).basic._ConfigAliases._get_all_param_aliases()
+    lightgbm = import_optional("lightgbm", "LambdaRankRanker")
+    return lightgbm.basic._ConfigAliases._get_all_param_aliases()
 
 
 def _refuse_two_names(estimator):
