@@ -138,9 +138,9 @@ class FeedbackSelector(QuerySelector):
     it has not asked for count as well ("n_other"). The probability is that of each review by
     itself. Who changes these until a query may stop is wrong more often; `fit` cannot notice it.
 
-    Of N documents, n are in the sample. F relevant documents are found, and a of them lie in the
-    sample, not reached by the order. Below the target t, at least :math:`u = \lfloor F / t \rfloor
-    + 1 - F` are missing. A query may stop if the chance
+    Of N documents, n are in the sample. F relevant documents are found in any way, and a of them
+    lie in the sample, not reached by the order. Below the target t, at least :math:`u = \lfloor F /
+    t \rfloor + 1 - F` are missing. A query may stop if the chance
 
     .. math:: P(\mathrm{Hypergeometric}(N, u + a, n) \le a)
 

@@ -227,15 +227,17 @@ def test_a_chance_that_is_just_allowed(n_documents, confidence):
 
 @pytest.mark.parametrize("target", [0.5, 2 / 3, 0.7, 1.0])
 @pytest.mark.parametrize("confidence", [0.6, 0.8])
-def test_no_wrong_stop_is_more_likely_than_stated(target, confidence):
-    # All samples of 4 of 9 documents, all sets of relevant ones, stops after each document.
+@pytest.mark.parametrize("others", [[], [4, 7]])
+def test_no_wrong_stop_is_more_likely_than_stated(target, confidence, others):
+    # All samples of 4 of 9 documents, all sets of relevant ones, stops after each document. Others
+    # have labels that nobody asked for.
     n, size = 9, 4
     samples = np.array([[i in some for i in range(n)] for some in combinations(range(n), size)])
     highest = 0.0
     for relevant in product([False, True], repeat=n):
         relevant, wrong = np.array(relevant), np.zeros(len(samples), dtype=bool)
         for reached in np.arange(n + 1):
-            judged = samples | (np.arange(n) < reached)
+            judged = samples | (np.arange(n) < reached) | np.isin(np.arange(n), others)
             found = (judged & relevant).sum(axis=1)
             ahead = (samples & relevant)[:, reached:].sum(axis=1)
             chance = chance_of_miss(n, size, judged.sum(axis=1), found, ahead, 0, target)
