@@ -29,10 +29,10 @@ def names(module: str) -> list[str]:
     return sorted(importlib.import_module(f"skfilterrank.{module}").__all__)
 
 
-def things() -> dict[str, object]:
+def things(modules=MODULES) -> dict[str, object]:
     """Every public thing by its full name, without what needs a package that is not installed."""
     found = {}
-    for module in MODULES:
+    for module in modules:
         for name in names(module):
             with suppress(MissingPackageError):
                 thing = getattr(importlib.import_module(f"skfilterrank.{module}"), name)

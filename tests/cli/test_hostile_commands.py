@@ -18,7 +18,6 @@ RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 
 RUN += b"3 Q0 a 1 5 x\n3 Q0 c 2 4 x\n"
 ENOUGH = QRELS + b"".join(b"%d 0 a 1\n%d 0 c 0\n" % (qid, qid) for qid in range(4, 20))
 TEXTS = b'{"docno": "a", "text": "some words"}\n{"docno": "c", "text": "other words"}\n'
-JUDGED = QRELS + b"3 0 a 0\n3 0 c 1\n"
 LETOR = b"2 qid:1 1:0.5 # docid = a\n-1 qid:1 1:1 2:1\n1 qid:2 1:1\n0 qid:2 2:3\n"
 TRAIN = ["--models", "bce", "--learner", "linear", "--threshold", "0", "--quiet"]
 TABLE = b"qid,docno,label,x\n1,a,1,2\n1,b,-1,1\n2,a,1,4\n2,b,-1,0\n"

@@ -16,6 +16,7 @@ from skfilterrank.cli.rank_filter import Comparison, report_section
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import CertifiedThreshold
+from thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -467,7 +468,7 @@ def write(table, path, first, last):
     [
         # The threshold is kept beside the model, whatever the model is: others have none to learn,
         # which takes folds.
-        *zip(repeat("linear"), LOSSES, chain(["tune", "per_query"], repeat("0.3"))),
+        *thinned(zip(repeat("linear"), LOSSES, chain(["tune", "per_query"], repeat("0.3")))),
         ("trees", "bce", "0.3"),
         ("trees", "weighted-ordinal", "0.3"),
         ("blend", "mse", "0.3"),

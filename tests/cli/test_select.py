@@ -20,6 +20,7 @@ from skfilterrank.judgments import (
     rank_table,
 )
 from skfilterrank.metrics import evaluate_runs
+from thinned import thinned
 
 pytestmark = pytest.mark.slow
 TEXTS = ["--docs", "docs.jsonl", "--topics", "topics.csv"]
@@ -94,7 +95,7 @@ def test_every_strategy(files, run, strategy):
     np.testing.assert_array_equal(table["inclusion_probability"], expected)
 
 
-@pytest.mark.parametrize("size", [[], ["--sample", "30"], ["--sample", "0.2"]])
+@pytest.mark.parametrize("size", thinned([["--sample", "30"], [], ["--sample", "0.2"]]))
 def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
     rng, words = (
         np.random.default_rng(0),
@@ -196,11 +197,11 @@ SAVED = {
 
 
 @pytest.mark.filterwarnings("default:only 45 documents are judged")
-@pytest.mark.parametrize("how", SAVED.values(), ids=SAVED)
+@pytest.mark.parametrize("how", thinned(SAVED, turn=1, parts=2))
 def test_every_reader_takes_the_filled_table(many_queries, run, how):
     run("select", "a.run", "b.run", *TEXTS, "--out", "judge.csv")
     labels = {"d1": "yes", "d2": "no", "d5": "no"}
-    fill("judge.csv", labels, **how)
+    fill("judge.csv", labels, **SAVED[how])
     qrels = read_qrels("judged.csv", gains={"no": 0, "yes": 1})
     assert len(qrels) == 90
     found = qrels.dropna().set_index(["qid", "docno"])["label"]

@@ -242,16 +242,24 @@ def test_a_card_is_written(run, data):
     assert "<li><bdi>Scores</bdi>: <bdi>run.txt</bdi></li>" in page
 
 
+AT_NIGHT = [
+    pytest.param(words, "empty", marks=pytest.mark.nightly)
+    for words in (
+        "--risk false_reject_rate=0.9,empty_list_rate=0.9",
+        "--risk any_forbidden=0.5 --among answered",
+    )
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "default"),
     [
         # A query that is shown nothing lowers rates of what is shown, and raises those of losses.
         ("--risk any_forbidden=0.5,forbidden@2=0.9", "drop"),
-        ("--risk false_reject_rate=0.9,empty_list_rate=0.9", "empty"),
         ("--risk any_forbidden=0.5,false_reject_rate=0.99", None),
-        ("--risk any_forbidden=0.5 --among answered", "empty"),
         ("", "empty"),
+        *AT_NIGHT,
     ],
 )
 def test_queries_that_the_run_lacks(run, data, words, default):

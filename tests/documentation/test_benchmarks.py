@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from _site import benchmarks as pages_of_results
+from count_docstrings import statements
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank.io import QrelsIndex, align
 
@@ -385,7 +386,7 @@ def test_scripts_import_names_that_exist(folder):
     """Also scripts that import packages which few have installed."""
     wrong = []
     for path in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(parsed(path)):
+        for node in statements(parsed(path)):
             if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
                 continue
             if node.module.partition(".")[0] != "skfilterrank":
@@ -409,7 +410,7 @@ def test_scripts_import_from_each_other_what_is_there():
     outside = {*sys.stdlib_module_names, *PACKAGES}
     wrong = []
     for script, tree in trees.items():
-        for node in ast.walk(tree):
+        for node in statements(tree):
             if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
                 continue
             name = node.module.partition(".")[0]

@@ -51,9 +51,6 @@ def test_finite_numbers_whose_sum_is_none():
     check_finite_columns(np.array([[3e38], [3e38]], dtype=np.float32), owner="Ridge")
 
 
-DATE = pd.Timestamp("2020-01-01")
-
-
 @pytest.mark.parametrize(
     "values", [X, [[1]], pd.DataFrame({"a": [1], "b": ["text"]}), np.array([["2020-01-01"]]), None]
 )

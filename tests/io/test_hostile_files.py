@@ -37,7 +37,6 @@ def parquet(table):
     return out.getvalue()
 
 
-SCORED = CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")
 # How each reader is called, the end of the file's name, and a valid file.
 READERS = {
     "letor": (read_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),

@@ -21,6 +21,7 @@ from profiles import times
 from selections import mask
 from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
 from skfilterrank.judgments._active_selectors import ActiveSelector
+from thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -417,7 +418,7 @@ def test_answers_that_are_stopped_are_not_taken_by_halves(selector):
     before = clone(selector).fit(table)
     order = before.next_rows(4), before.next_rows(4, query="2")
     ranking, gains = before.ranking_, before.gains_
-    for number in range(200):
+    for number in thinned(range(200), parts=4):
         asking = clone(selector).fit(table)
         asking.next_rows(4)  # what is known of a query is at hand
         if not stopped_at(number, partial(asking.update, [0, 4], [0, 1])):

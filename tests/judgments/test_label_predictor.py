@@ -87,10 +87,15 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
     ("n_labels", "params"),
     [
         (2, {}),
-        (3, {"estimator": make_pipeline(RandomForestClassifier(3, random_state=3))}),
-        (3, {"vectorizer": HashingVectorizer(n_features=256)}),
         (3, {"model": "pairs"}),
-        (2, {"model": "pairs", "estimator": RandomForestClassifier(3, random_state=3)}),
+        *(
+            pytest.param(n_labels, params, marks=pytest.mark.nightly)
+            for n_labels, params in (
+                (3, {"estimator": make_pipeline(RandomForestClassifier(3, random_state=3))}),
+                (3, {"vectorizer": HashingVectorizer(n_features=256)}),
+                (2, {"model": "pairs", "estimator": RandomForestClassifier(3, random_state=3)}),
+            )
+        ),
     ],
     ids=str,
 )

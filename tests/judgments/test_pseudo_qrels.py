@@ -110,7 +110,7 @@ def test_soboroffs_numbers_are_drawn_by_mean_and_deviation():
     """Every entry of the pool is a document of its own."""
     run = pd.DataFrame({"qid": "1", "docno": [f"d{i:03}" for i in range(90)], "score": 1.0})
     other = pd.DataFrame({"qid": "1", "docno": ["e"], "score": [1.0]})
-    pool = {"depth": None, "n_trials": 400, "random_state": 0}
+    pool = {"depth": None, "n_trials": 100, "random_state": 0}
     found = pseudo_qrels({"a": run, "b": other}, "soboroff", n_relevant=(30, 5), **pool)
     numbers = found.groupby("trial")["label"].sum()
     assert abs(numbers.mean() - 30) < 1

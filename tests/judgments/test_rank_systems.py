@@ -12,6 +12,7 @@ from profiles import times
 from skfilterrank.judgments import _pseudo_qrels as overlap
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.metrics import evaluate_runs
+from thinned import thinned
 
 PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
 
@@ -154,7 +155,7 @@ def test_nruns_by_hand():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", PSEUDO)
+@pytest.mark.parametrize("method", thinned(PSEUDO, parts=2))
 def test_the_same_as_runs_evaluated_against_the_judgments(method):
     runs, _ = few_runs(7, n_queries=2)
     params = {"depth": 5, "n_trials": 2, "random_state": 0}

@@ -1,5 +1,7 @@
 """Values of lists as rows enter in falling order of any key, by hand and recomputed."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank.metrics import get_measure_names
 from skfilterrank.thresholds._risks import read_risks
+from thinned import thinned
 
 # Each measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -126,8 +129,7 @@ MEASURES = [name for name in get_measure_names() if name not in OTHERS]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("cutoff", [None, 3])
+@pytest.mark.parametrize(("cutoff", "case"), thinned(product([None, 3], CASES)))
 def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
     y_true, y_score, given, undefined = CASES[case]
     keys = np.where(y_score == NO, NO, y_score if given is None else given)
@@ -152,8 +154,7 @@ def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("y_true", [LABELS, UNJUDGED])
-@pytest.mark.parametrize("cutoff", [None, 3])
+@pytest.mark.parametrize(("cutoff", "y_true"), thinned([(3, UNJUDGED), (None, LABELS)], parts=2))
 def test_every_measure_with_a_cap(cutoff, y_true):
     levels = np.unique(KEYS)[::-6]
     sets = [np.where(level <= KEYS, SCORES, NO) for level in levels]

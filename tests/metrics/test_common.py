@@ -51,7 +51,7 @@ def test_checks(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", thinned(ALL))
 def test_facts_that_the_library_keeps(name):
     text = written(name)
     # Without a cut-off and with one: by day one of them for each measure.

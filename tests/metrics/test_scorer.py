@@ -68,6 +68,7 @@ from skfilterrank.metrics import (
 from skfilterrank.metrics._scorer import RankingScorer
 from skfilterrank.ranking import QueryRanker, RankAndFilter
 from skfilterrank.thresholds import FixedThreshold
+from thinned import thinned
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -332,7 +333,7 @@ def test_containers(way, container):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ESTIMATORS)
+@pytest.mark.parametrize("model", thinned(ESTIMATORS, parts=2))
 def test_estimators(way, model):
     estimator = ESTIMATORS[model]
     found = cross_validate(

@@ -14,6 +14,7 @@ import pytest
 from public_data import data_set
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.metrics import evaluate, evaluate_runs, get_measure
+from thinned import thinned
 
 # Output, folder and run that it is of, least label of a relevant document, treatment of unjudged.
 OUTPUTS = {
@@ -36,7 +37,7 @@ def ours(name, least):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("output", thinned(OUTPUTS, parts=2))
 def test_values_are_those_that_trec_eval_prints(output):
     folder, run, least, unjudged = OUTPUTS[output]
     with gzip.open(data_set("trec-eval-10") / f"{output}.txt.gz", "rt") as file:

@@ -18,6 +18,7 @@ from held_out_rows import held_out_rows
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
+from thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +90,7 @@ def fitted(data):
     return of_kind
 
 
-@pytest.mark.parametrize("name", [kind(name) for name in KINDS])
+@pytest.mark.parametrize("name", thinned(map(kind, KINDS), parts=2))
 def test_every_kind_learns_ranks_and_filters(data, fitted, name):
     assert_learns_ranks_and_filters(data, fitted(name))
 
@@ -112,7 +113,7 @@ def assert_learns_ranks_and_filters(data, model):
     np.testing.assert_array_equal(places > 0, kept)
 
 
-@pytest.mark.parametrize("name", [kind(name) for name in KINDS])
+@pytest.mark.parametrize("name", thinned(map(kind, KINDS), turn=1, parts=2))
 def test_interleaved_queries_give_what_sorted_rows_give(data, fitted, name):
     # Rows of a query, and first rows, keep their order, which a ranker's trees depend on.
     place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()

@@ -25,6 +25,7 @@ from skfilterrank.ranking import (
     make_ranker,
 )
 from small_methods import make
+from thinned import thinned
 
 # Methods whose estimators are of other libraries.
 METHODS_OF_OTHERS = ["listnet", "random_forest", "ranknet", "logistic", "lambdamart"]
@@ -234,7 +235,7 @@ LIGHT, CAT = {"verbose": -1}, {"verbose": 0, "allow_writing_files": False, "iter
 @pytest.mark.parametrize(
     "inner", [LGBMRanker(**LIGHT), XGBRanker(n_estimators=4), CatBoostRanker(**CAT), Ridge()]
 )
-@pytest.mark.parametrize("around", [QueryRanker, partial(RankAndFilter, cv=2)])
+@pytest.mark.parametrize("around", thinned([QueryRanker, partial(RankAndFilter, cv=2)], parts=2))
 def test_numbered_columns_in_another_order_are_told(inner, around):
     X, y, groups, _ = make_rank_and_filter(
         n_queries=40, n_features=4, n_informative=2, random_state=0

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import pytest
 from lightgbm import LGBMRanker
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
@@ -272,6 +273,19 @@ CASES = {
         lambda predictor: predictor.fit_transform(*judgments(1).args, **judgments(1).kwargs),
     ),
 }
+
+
+NIGHTLY = pytest.mark.nightly
+
+
+def by_day(cases):
+    """The names of cases: of each class and method that changes it, the others are for the night.
+
+    They learn otherwise, but pass the same doors.
+    """
+    first = {(type(case.estimator), case.change): name for name, case in reversed(cases.items())}
+    days = set(first.values())
+    return [pytest.param(name, marks=[] if name in days else NIGHTLY) for name in cases]
 
 
 def asked(estimator, data: Data) -> list:

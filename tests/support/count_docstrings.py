@@ -48,23 +48,38 @@ def has_verb(text: str) -> bool:
     return first in VERBS and (first in ("Say", "Warn") or not rest.startswith("of "))
 
 
+def statements(tree: ast.AST):
+    """Yield a tree and its statements at any depth: of expressions there are ten times more."""
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from statements(node)
+
+
 def without_verb(tree: ast.Module) -> list[tuple[int, str]]:
     """List line and first sentence of the functions without a verb.
 
-    Properties are named by nouns, and so are measures: what is passed to `Measure`.
+    Properties are named by nouns, and so are measures: what a module passes to `Measure`.
     """
-    functions, measures = [], set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            functions.append(node)
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == "Measure":
-            measures |= {each.id for each in node.args if isinstance(each, ast.Name)}
+    functions = [
+        (node, text)
+        for node in statements(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if (text := ast.get_docstring(node)) and not has_verb(text)
+    ]
+    values = [each.value for each in tree.body if isinstance(each, ast.Expr | ast.Assign)]
+    measures = {
+        each.id
+        for value in values
+        if isinstance(value, ast.Call) and getattr(value.func, "id", None) == "Measure"
+        for each in value.args
+        if isinstance(each, ast.Name)
+    }
     return [
         (node.lineno, first_sentence(text))
-        for node in functions
+        for node, text in functions
         if node.name not in measures
         if not any("property" in ast.unparse(each) for each in node.decorator_list)
-        if (text := ast.get_docstring(node)) and not has_verb(text)
     ]
 
 

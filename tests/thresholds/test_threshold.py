@@ -493,31 +493,20 @@ def test_no_judged_row_is_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "scale"),
-    [
-        *(
-            (kind, scale)
-            for kind in (ExpectedThreshold, PerQueryThreshold)
-            for scale in (1e-200, 1e200)
-        ),
-        (LearnedThreshold, 1e-200),
-        pytest.param(LearnedThreshold, 1e200, marks=pytest.mark.nightly),
-    ],
-)
-def test_learned_cuts_do_not_depend_on_the_scale(kind, scale, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", [ExpectedThreshold, PerQueryThreshold, LearnedThreshold])
+def test_learned_cuts_do_not_depend_on_the_scale(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(_list_models, "_ROUNDS", 10)
     _, y, groups, scores = make_rank_and_filter(40, random_state=0)
     cut = kind("f", random_state=0, cv=2) if kind is LearnedThreshold else kind("f")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         expected = cut.fit(scores, y, groups=groups).rank(scores, groups=groups)
-        cut.fit(scores * scale, y, groups=groups)
-    assert (expected == 0).any()
-    np.testing.assert_array_equal(cut.rank(scores * scale, groups=groups), expected)
-    cut.save(tmp_path / "cut.json")
-    loaded = load_threshold(tmp_path / "cut.json")
-    np.testing.assert_array_equal(loaded.rank(scores * scale, groups=groups), expected)
+        assert (expected == 0).any()
+        for scale in (1e-200, 1e200):
+            cut.fit(scores * scale, y, groups=groups)
+            cut.save(tmp_path / "cut.json")
+            for each in (cut, load_threshold(tmp_path / "cut.json")):
+                np.testing.assert_array_equal(each.rank(scores * scale, groups=groups), expected)
 
 
 def test_queries_without_a_judged_document_are_named_on_fit(few):

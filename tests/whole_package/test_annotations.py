@@ -25,7 +25,14 @@ def functions_of(name, found):
     }
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "part",
+    [
+        # The frameworks take seconds to import.
+        pytest.param(part, marks=[pytest.mark.nightly] if part == "integrations" else [])
+        for part in PARTS
+    ],
+)
 def test_public_functions_say_what_they_return(part):
     module = importlib.import_module(f"skfilterrank.{part}")
     silent = []

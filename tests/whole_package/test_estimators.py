@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
-from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
+from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked, by_day
 from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import RankAndFilter
@@ -29,7 +29,7 @@ MECHANISM = str(Path(PACKAGE) / "_estimators" / "ranker_mixin.py")
 # lines one is looked at: a change of what was there before stays until the end.
 N_OWN, N_ELSEWHERE, LOOK_EVERY = (8, 6, 1) if is_nightly() else (2, 1, 8)
 
-every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+every_case = pytest.mark.parametrize("name", by_day(CASES))
 
 
 def test_no_estimator_is_forgotten():
@@ -147,12 +147,6 @@ def fitted(case):
     return quietly(case.fit, fresh(case.estimator), DATA[case.kind][0])
 
 
-def is_stopped(case):
-    """Whether a case is stopped: by day the first of each class, of which all have one `fit`."""
-    alike = (other for other in CASES.values() if type(other.estimator) is type(case.estimator))
-    return is_nightly() or case.change is not None or case is next(alike)
-
-
 def is_first_of_its_data(case):
     """Whether a case is stopped before it is fitted, too: by day the first of each kind of data."""
     return is_nightly() or case is next(each for each in CASES.values() if each.kind == case.kind)
@@ -160,7 +154,8 @@ def is_first_of_its_data(case):
 
 @pytest.mark.slow
 @every_case
-def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
+def test_what_is_stopped_changes_nothing_and_a_second_fit_all(name):
+    case = CASES[name]
     first, second = DATA[case.kind]
     # What is kept from the first fit on would make the next ones shorter.
     fitted(case)
@@ -178,10 +173,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
 
     estimator = quietly(case.fit, unfitted, first)
     before, said = state(estimator), quietly(asked, estimator, first)
-    if is_stopped(case):
-        steps = steps_that_change_nothing(case.refit, looked_at, second)
-    else:
-        steps = quietly(case.refit, looked_at, second) and ()
+    steps = steps_that_change_nothing(case.refit, looked_at, second)
     # Without a stop, the estimator is another afterwards.
     assert isinstance(estimator, FixedThreshold) or state(looked_at) != before
     for step in steps:
@@ -221,7 +213,8 @@ def test_parameters_that_learning_depends_on_wait_for_the_next_fit(name, params)
 
 @pytest.mark.slow
 @every_case
-def test_what_is_fitted_is_pickled_with_all_it_says(case):
+def test_what_is_fitted_is_pickled_with_all_it_says(name):
+    case = CASES[name]
     data, estimator = DATA[case.kind][0], fitted(case)
     again = pickle.loads(pickle.dumps(estimator))
     assert_says(again, data, quietly(asked, estimator, data))
@@ -238,7 +231,8 @@ def of_dask(data):
 
 @pytest.mark.slow
 @every_case
-def test_rows_of_dask_are_collected_nowhere_unasked(case):
+def test_rows_of_dask_are_collected_nowhere_unasked(name):
+    case = CASES[name]
     if case.kind in ("scores", "numbers"):
         pytest.skip("no rows of a table")
     data = DATA[case.kind][0]

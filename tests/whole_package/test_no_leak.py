@@ -36,6 +36,7 @@ from skfilterrank.thresholds import (
     PerQueryThreshold,
     TunedThreshold,
 )
+from thinned import thinned
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
 
@@ -106,10 +107,6 @@ def of_comparison(estimator, X, y, groups):
     return {name: found.scores[name] for name in models} | {"cv": list(found.cv_scores.values())}
 
 
-def _times(X, factors):
-    return X * np.asarray(factors)
-
-
 def of_scorer(estimator, X, y, groups):
     scorer = make_ranking_scorer(["ndcg_f@3", "ap"])
     labels = pd.Series(y, index=pd.Index(groups, name="qid"))
@@ -143,7 +140,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 def test_models_have_not_seen_what_they_are_measured_on(door):
     # Each query is turned in a call of its own, and comparisons fit many models in a call.
-    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 10)
+    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 8)
 
 
 def test_a_threshold_of_all_queries_is_found():
@@ -245,7 +242,7 @@ def values_unfiltered(y=FIVE_Y):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", LEARNED, ids=str)
-@pytest.mark.parametrize("n_times", [1, 2])
+@pytest.mark.parametrize("n_times", thinned([2, 1], parts=2))
 def test_a_held_out_query_is_filtered_by_what_the_others_say(threshold, n_times):
     """Also where each query is held out twice: neither of its lists is learned from."""
     model = filtered(n_times, threshold=threshold)

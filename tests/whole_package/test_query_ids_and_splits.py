@@ -35,6 +35,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
 )
 from skfilterrank.thresholds import TunedThreshold
+from thinned import thinned
 from versions import OLD_SKLEARN
 
 X, Y, QID, _ = make_rank_and_filter(n_queries=45, documents_per_query=8, random_state=0)
@@ -53,7 +54,12 @@ RANKERS = {
     "QueryRanker(Pipeline)": QueryRanker(make_pipeline(QueryScaler(), LambdaRankRanker(**TREES))),
 }
 pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so there is nothing to complete")
-every_ranker = pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
+
+
+def some_rankers(turn):
+    """Some rankers by day, and others in another test."""
+    rankers = [pytest.param(ranker, id=name) for name, ranker in RANKERS.items()]
+    return pytest.mark.parametrize("ranker", thinned(rankers, turn=turn))
 
 
 def by_hand(ranker):
@@ -67,7 +73,7 @@ def by_hand(ranker):
 
 
 @pytest.mark.slow
-@every_ranker
+@some_rankers(0)
 def test_split_by_segment_and_score_by_query(ranker):
     expected = by_hand(ranker)
     how = {"cv": LeaveOneGroupOut(), "error_score": "raise"}
@@ -87,7 +93,7 @@ def test_split_by_segment_and_score_by_query(ranker):
 
 
 @pytest.mark.slow
-@every_ranker
+@some_rankers(1)
 def test_segments_for_queries_are_an_error(ranker):
     with pytest.raises(InputError, match="groups and the index level 'qid' of y name diff"):
         clone(ranker).fit(X, BY_QID, groups=SEGMENT)
@@ -133,14 +139,16 @@ def test_what_a_scorer_asks_for():
         assert scorer(ridge, X, BY_QID) == plain(ridge, X, Y, groups=QID)
 
 
-# All ways around some ranker, and each ranker in one way.
+# Each ranker in one way.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranker", "wrap", "routing"),
     [
         pytest.param(ranker, wrap, routing, id=f"{name}-{wrap}-{routing}")
-        for (name, ranker), (wrap, routing) in zip(
-            RANKERS.items(), cycle(product(["alone", "Pipeline"], [True, False]))
+        for (name, ranker), (wrap, routing) in thinned(
+            zip(RANKERS.items(), cycle(product(["alone", "Pipeline"], [True, False]))),
+            turn=1,
+            parts=2,
         )
     ],
 )
@@ -167,7 +175,7 @@ def test_what_is_none_was_not_passed(ranker, wrap, routing):
 
 
 @pytest.mark.slow
-@every_ranker
+@some_rankers(2)
 def test_weights_of_rows(ranker):
     """Where all rows of a query have one, they are those of queries."""
     weight = np.random.default_rng(0).integers(1, 9, 45)[QID]
@@ -208,7 +216,7 @@ def times_told(call, *args, **kwargs):
 class TestCutQueries:
     """Rankers know the sizes of the queries that they were fitted on."""
 
-    # All ways around some ranker, and each ranker in two of them.
+    # All ways around some ranker, and by day some of them.
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("ranker", "wrap", "routing", "scoring"),
@@ -216,7 +224,7 @@ class TestCutQueries:
             pytest.param(ranker, *way, id="-".join(map(str, [name, *way])))
             for (name, ranker), way in zip(
                 cycle(RANKERS.items()),
-                product(["search", "alone", "Pipeline"], [False, True], [None, SCORER]),
+                thinned(product(["search", "alone", "Pipeline"], [False, True], [None, SCORER])),
             )
         ],
     )
@@ -235,7 +243,7 @@ class TestCutQueries:
             assert times_told(cross_val_score, ranker, X, y, **data, **how) == 3
 
     @pytest.mark.slow
-    @every_ranker
+    @some_rankers(0)
     def test_train_test_split(self, ranker):
         fitted = clone(ranker).fit(X[TRAIN], Y[TRAIN], groups=QID[TRAIN])
         # Models inside do not say it again.
@@ -249,7 +257,7 @@ class TestCutQueries:
         assert times_told(fitted.predict, X[QID == 3][:4], groups=[3] * 4) == 0
 
     @pytest.mark.slow
-    @every_ranker
+    @some_rankers(1)
     def test_whole_queries_are_split(self, ranker):
         how = {"cv": GroupKFold(2), "scoring": SCORER, "return_train_score": True}
         assert times_told(cross_validate, ranker, X, BY_QID, groups=QID, **how) == 0

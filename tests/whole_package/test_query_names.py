@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
-from all_estimators import CASES, DATA, LIGHTGBM, LOGISTIC, Case, Data, asked
+from all_estimators import CASES, DATA, LIGHTGBM, LOGISTIC, Case, Data, asked, by_day
 from all_thresholds import THRESHOLDS
 from public_calls import call, public_functions, valid_arguments
 from skfilterrank.datasets import make_rank_and_filter
@@ -27,6 +27,7 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     risk_certificate,
 )
+from thinned import thinned
 
 pytestmark = [
     pytest.mark.slow,
@@ -52,8 +53,9 @@ TOGETHER = {
 # Trees of other libraries depend on the order of rows.
 OF_ROWS = ("RankAndFilter of a ranker", "QueryRanker", "QueryRanker that stops early")
 KINDS = ("rows", "scores", "documents", "judgments")
-ESTIMATORS = {name: case for name, case in CASES.items() if case.kind in KINDS}
-ESTIMATORS |= {name: Case(estimator, "rows") for name, estimator in TOGETHER.items()}
+ALONE = {name: case for name, case in CASES.items() if case.kind in KINDS}
+TOGETHER = {name: Case(estimator, "rows") for name, estimator in TOGETHER.items()}
+ESTIMATORS = ALONE | TOGETHER
 
 
 def taken(data, rows, names):
@@ -80,7 +82,7 @@ def in_index(data):
     return Data((X, *rest), {})
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", [*by_day(ALONE), *by_day(TOGETHER)])
 def test_estimators(name):
     case = ESTIMATORS[name]
     data = DATA[case.kind][0]
@@ -91,25 +93,24 @@ def test_estimators(name):
 
     expected = said(data)
     reverse, texts = NAMES.values()
-    for renamed in (taken(data, every, reverse), in_index(taken(data, every, texts))):
-        for one, two in zip(said(renamed), expected, strict=True):
-            np.testing.assert_array_equal(one, two)
+    for one, two in zip(said(in_index(taken(data, every, texts))), expected, strict=True):
+        np.testing.assert_array_equal(one, two)
     has_ties = case.kind == "documents" and "random_state" not in case.estimator.get_params()
     if name in OF_ROWS or has_ties:
         return
     order = np.random.default_rng(1).permutation(every)
-    for one, two in zip(said(in_index(taken(data, order, texts))), expected, strict=True):
+    for one, two in zip(said(taken(data, order, reverse)), expected, strict=True):
         # Its trees give equal scores, which are ranked in the order of the rows.
         if name == "RankAndFilter(Pipeline)" and np.asarray(two).dtype.kind == "i":
             continue
         np.testing.assert_allclose(one, np.asarray(two)[order], rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize("names", thinned(NAMES, turn=1, parts=2))
 def test_sets_to_stop_early_by_searches_and_a_difference_of_scores(names):
     (X, y), queries = DATA["rows"][0]
     y = np.nan_to_num(y)
-    ids = names(queries["groups"])
+    ids = NAMES[names](queries["groups"])
     rows = X.set_axis(pd.Index(ids, name="qid"))
     model = RankAndFilter(QueryRanker(QueryRanker(LIGHTGBM)), 0.0)
     model.fit(rows, y, eval_set=(rows, y), eval_groups=ids)
@@ -167,7 +168,7 @@ EVERY = THRESHOLDS | BY_DAY
 # Other thresholds of one score are among the estimators above; what they compare is for the night.
 @pytest.mark.parametrize(
     "name",
-    [*BY_DAY, *(pytest.param(name, marks=pytest.mark.nightly) for name in THRESHOLDS)],
+    [*thinned(BY_DAY), *(pytest.param(name, marks=pytest.mark.nightly) for name in THRESHOLDS)],
 )
 def test_thresholds(rows, name):
     y, scores, hide, groups = rows

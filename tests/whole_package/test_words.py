@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from count_docstrings import first_sentence, has_verb, without_verb
+from count_docstrings import first_sentence, has_verb, statements, without_verb
 
 pytestmark = pytest.mark.slow
 
@@ -23,14 +23,6 @@ FILES = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 DEFINITIONS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def statements(tree):
-    """Yield the tree and its statements at any depth: of expressions there are ten times more."""
-    yield tree
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
-            yield from statements(node)
 
 
 @functools.cache
@@ -62,6 +54,15 @@ def test_docstrings():
     assert wrong == []
 
 
+def test_docstrings_of_functions_begin_with_a_verb():
+    """Others may add a verb to the list in tests/support/count_docstrings.py."""
+    assert has_verb("Return the number of a list.")
+    assert has_verb("Number the lists.")
+    assert not has_verb("Number of a list.")
+    assert not has_verb("Mean over the lists.")
+    assert {name: wrong for name, tree in trees().items() if (wrong := without_verb(tree))} == {}
+
+
 def matches(pattern):
     """Where a pattern stands in the package."""
     return [
@@ -89,12 +90,3 @@ def test_no_two_classes_have_one_name():
         name for text in FILES.values() for name in re.findall(r"(?m)^ *class (\w+)", text)
     )
     assert {name: count for name, count in counts.items() if count > 1} == {}
-
-
-def test_docstrings_of_functions_begin_with_a_verb():
-    """Others may add a verb to the list in tests/support/count_docstrings.py."""
-    assert has_verb("Return the number of a list.")
-    assert has_verb("Number the lists.")
-    assert not has_verb("Number of a list.")
-    assert not has_verb("Mean over the lists.")
-    assert {name: wrong for name, tree in trees().items() if (wrong := without_verb(tree))} == {}
