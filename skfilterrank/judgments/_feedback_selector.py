@@ -258,7 +258,7 @@ class FeedbackSelector(QuerySelector):
             If texts are missing or have no term, with their number and first rows.
         """
         if not (isinstance(self.sample, str) and self.sample == "auto"):
-            _check_sample(self.sample)
+            _sample_size(self.sample, 1)
         check_number(self.target_recall, "target_recall", above=0, most=1)
         check_share(self.confidence_level, "confidence_level")
         check_gains(self.gains)
@@ -367,21 +367,17 @@ class FeedbackSelector(QuerySelector):
         return ~self._judged & (place < budgets[codes])
 
 
-def _check_sample(sample):
-    """Raise for a size of samples that is neither a share nor a number."""
-    most = np.inf if is_whole_number(sample) else 1
-    if not is_finite_number(sample) or not 0 <= sample <= most:
+def _sample_size(sample, n_documents: int) -> int:
+    """Return the number of sampled documents, for a share or a number."""
+    is_share = not is_whole_number(sample)
+    if not is_finite_number(sample) or sample < 0 or (is_share and sample > 1):
         raise InputError(
             'sample must be "auto", a share of the documents as a float from 0 to 1, or a number '
             f"of them as an int from 0 up, got {brief(sample)}."
         )
-
-
-def _sample_size(sample, n_documents: int) -> int:
-    """Return the number of sampled documents, for a share or a number."""
-    if is_whole_number(sample):
-        return min(n_documents, int(sample))
-    return int(round_half_up(sample, np.array([n_documents]))[0])
+    if is_share:
+        return int(round_half_up(sample, np.array([n_documents]))[0])
+    return min(n_documents, int(sample))
 
 
 def batch_ends(n_documents: int) -> list[int]:
