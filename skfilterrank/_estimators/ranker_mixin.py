@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._base.checks import as_column, check_container, count_rows, refuse_dask
 from skfilterrank._base.words import warn_user
-from skfilterrank._lists.cut_queries import note_queries, unwatched, warn_of_cut_queries
+from skfilterrank._lists.cut_queries import QuerySizes, unwatched, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
@@ -254,7 +254,8 @@ class RankerMixin:
         # Without rows, X or y is to blame, which are checked later.
         if groups is not None and len(as_column(groups, "groups", "query id")):
             groups = GroupIndex.from_groups(groups)
-        note_queries(self, groups if isinstance(groups, GroupIndex) else None)
+        has_index = isinstance(groups, GroupIndex)
+        self._fitted_sizes = QuerySizes.of(groups) if has_index else None
         return groups
 
     def __sklearn_tags__(self):

@@ -149,11 +149,6 @@ def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
         )
 
 
-def note_queries(ranker, index: GroupIndex | None) -> None:
-    """Store the sizes of the queries of `fit`."""
-    ranker._fitted_sizes = None if index is None else QuerySizes.of(index)
-
-
 def note_documents(ranker, documents: np.ndarray | None) -> None:
     """Store a hash of the documents of each query of `fit`.
 

@@ -181,8 +181,3 @@ def ties_worst_first(gains, scores, index) -> np.ndarray:
     order = np.empty(len(scores), dtype=np.intp)
     order[Ranking(scores, index).order] = Ranking(scores, index, gains).order
     return order
-
-
-def ends_behind(most, parsed) -> bool:
-    """Tell whether lists of at most `most` documents are long enough for a measure's cut-off."""
-    return most is None or (parsed.k is not None and parsed.k <= most)

@@ -8,7 +8,6 @@ from skfilterrank._base.checks import check_share
 from skfilterrank._base.words import warn_user
 from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.prefixes import ends_behind
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import UNSEEN, RiskCertificate, make_certificate
 from skfilterrank.thresholds._certify import certify, make_tests
@@ -261,7 +260,7 @@ class CertifiedThreshold(RuledThreshold):
             cut.served_keys(judged.scores, judged.more, judged.index), judged.index, self.caps_
         )
         # A measure that ends before the cap is that of whole lists.
-        is_whole = cut.is_score and ends_behind(most, parsed)
+        is_whole = cut.is_score and (most is None or (parsed.k is not None and parsed.k <= most))
         entries = cut.entries(judged, found, parsed, Caps() if is_whole else self.caps_)
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         lists = cut.lists_of(judged, found)
