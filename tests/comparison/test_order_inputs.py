@@ -3,13 +3,7 @@
 import pandas as pd
 import pytest
 
-from skfilterrank.comparison import (
-    SystemScores,
-    kendall_tau,
-    order_systems,
-    swap_rate,
-    tau_ap,
-)
+from skfilterrank.comparison import SystemScores, kendall_tau, order_systems, swap_rate, tau_ap
 
 
 class TestWhatIsAnOrder:

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from skfilterrank.comparison import (
-    SystemScores,
-    kendall_tau,
-    tau_ap,
-)
+from skfilterrank.comparison import SystemScores, kendall_tau, tau_ap
 
 tau_ap_b = partial(tau_ap, symmetric=True)
 ALL = (kendall_tau, tau_ap, tau_ap_b)

@@ -7,10 +7,7 @@ import pandas as pd
 import pytest
 
 from ranked_runs import QRELS, RUNS
-from skfilterrank.comparison import (
-    SystemScores,
-    compare_systems,
-)
+from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import evaluate_runs
 

@@ -9,12 +9,7 @@ import pytest
 
 from ranked_positions import preference_matrix
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE
-from skfilterrank.comparison import (
-    SystemScores,
-    compare_systems,
-    order_systems,
-    score_systems,
-)
+from skfilterrank.comparison import SystemScores, compare_systems, order_systems, score_systems
 from skfilterrank.metaevaluation import (
     conflicts,
     discriminative_power,

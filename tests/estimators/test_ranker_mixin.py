@@ -17,12 +17,7 @@ from all_estimators import CASES, rows
 from ranker_checks import check_grid_search
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.metrics import (
-    forbidden_at_k,
-    make_ranking_scorer,
-    ndcg_0_score,
-    ndcg_f_score,
-)
+from skfilterrank.metrics import forbidden_at_k, make_ranking_scorer, ndcg_0_score, ndcg_f_score
 from skfilterrank.ranking import (
     LOSSES,
     METHODS,

@@ -1,6 +1,7 @@
 """What holds the features is no matter, whatever the library inside takes."""
 
 import functools
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import QueryRanker, RankAndFilter
+from thinned import thinned
 
 catboost = pytest.importorskip("catboost")
 xgboost = pytest.importorskip("xgboost")
@@ -44,8 +46,7 @@ def of_sparse_rows(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", SPARSE, ids=lambda form: form.__name__)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "form"), thinned(product(MODELS, SPARSE)))
 def test_sparse_forms(name, form):
     params = {"eval_set": [(form(X), y)], "eval_groups": [groups]}
     ranker = QueryRanker(MODELS[name]).fit(form(X), y, groups=groups, **params)

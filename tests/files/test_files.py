@@ -25,22 +25,11 @@ from hypothesis import strategies as st
 import skfilterrank
 from profiles import times
 from skfilterrank._files import files as packings
-from skfilterrank._files.files import (
-    check_writable,
-    open_for_writing,
-    open_replacing,
-    read_bytes,
-)
+from skfilterrank._files.files import check_writable, open_for_writing, open_replacing, read_bytes
 from skfilterrank.cli import _report as report
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError
-from skfilterrank.io import (
-    read_letor,
-    read_qrels,
-    write_letor,
-    write_qrels,
-    write_run,
-)
+from skfilterrank.io import read_letor, read_qrels, write_letor, write_qrels, write_run
 from thinned import thinned
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from joined_rows import NO, QRELS, RUN
 from skfilterrank._files import tokens as text_columns
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import (
-    QrelsIndex,
-    align,
-    read_qrels,
-    read_run,
-    write_run,
-)
+from skfilterrank.io import QrelsIndex, align, read_qrels, read_run, write_run
 from skfilterrank.io import _align as align_module
 from skfilterrank.io import _repeats as repeats
 

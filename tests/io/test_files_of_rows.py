@@ -7,10 +7,7 @@ import pytest
 from pyarrow import dataset, parquet
 
 from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same, written
-from skfilterrank.exceptions import (
-    FileFormatError,
-    InputError,
-)
+from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 

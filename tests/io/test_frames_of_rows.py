@@ -11,11 +11,7 @@ import pytest
 
 from rows_of_queries import COLUMNS, IN_MEMORY, NAMES, arrays, cut, make_rows, same, written
 from skfilterrank import metrics
-from skfilterrank.exceptions import (
-    InputError,
-    InputTypeError,
-    MissingPackageError,
-)
+from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 

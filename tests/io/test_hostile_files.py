@@ -15,12 +15,7 @@ from skfilterrank.cli._inputs import read_documents, read_topics
 from skfilterrank.cli._output import message_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import SkfilterrankError
-from skfilterrank.io import (
-    read_judged_table,
-    read_letor,
-    read_qrels,
-    read_run,
-)
+from skfilterrank.io import read_judged_table, read_letor, read_qrels, read_run
 from thinned import thinned
 
 # What labels below 0 mean is not said here, and not what is tested.

@@ -8,10 +8,7 @@ import pytest
 
 from joined_rows import NO, QRELS, RUN
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import (
-    align,
-    read_run,
-)
+from skfilterrank.io import align, read_run
 
 
 def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():

@@ -12,14 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, InputTypeError
-from skfilterrank.io import (
-    align,
-    read_qrels,
-    read_run,
-    read_runs,
-    write_qrels,
-    write_run,
-)
+from skfilterrank.io import align, read_qrels, read_run, read_runs, write_qrels, write_run
 from skfilterrank.metrics import stat_ap_score
 from thinned import thinned
 

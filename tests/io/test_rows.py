@@ -13,11 +13,7 @@ from pyarrow import parquet
 
 from profiles import times
 from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same
-from skfilterrank.exceptions import (
-    DataWarning,
-    InputError,
-    InputTypeError,
-)
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from profiles import times
 from skfilterrank._files import files
 from skfilterrank.io import _write as module
-from skfilterrank.io import (
-    write_letor,
-    write_qrels,
-    write_run,
-)
+from skfilterrank.io import write_letor, write_qrels, write_run
 
 NO = -np.inf
 

@@ -12,6 +12,7 @@ from rows_of_queries import COLUMNS, check_curve, cut, scores_of_all_kinds
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.thresholds import threshold_curve
+from thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +22,7 @@ SCORES = scores_of_all_kinds(COLUMNS)
 @pytest.mark.parametrize(
     ("measure", "kind"),
     [
-        *product(["ndcg_f@5", "ap"], SCORES),
+        *thinned(product(["ndcg_f@5", "ap"], SCORES)),
         *product(["ndcg_f", "forbidden@3", "dcg@4"], ["good", "few", "filtered"]),
     ],
 )
@@ -79,7 +80,9 @@ def test_a_curve_that_is_flat_everywhere():
 
 @pytest.mark.parametrize(
     ("kind", "n_jobs"),
-    [*product(SCORES, [None]), *product(["good", "few", "all in one bin", "filtered"], [2])],
+    thinned(
+        [*product(SCORES, [None]), *product(["good", "few", "all in one bin", "filtered"], [2])]
+    ),
 )
 def test_rows_are_read_three_times_at_most(kind, n_jobs):
     columns = COLUMNS | {"score": SCORES[kind]}

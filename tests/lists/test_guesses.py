@@ -8,9 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import (
-    LabelPredictor,
-)
+from skfilterrank.judgments import LabelPredictor
 from skfilterrank.metrics import evaluate, ndcg_score, register_measure
 
 TEXTS = ["wing flutter", "flutter of a wing", "cold soup", "hot soup recipe"]

@@ -9,10 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from judged_topics import QRELS, RUNS, TEXTS, curve, fitted, means_of
 from selections import mask
 from skfilterrank.comparison import score_systems
-from skfilterrank.judgments import (
-    LabelPredictor,
-    StatAPSelector,
-)
+from skfilterrank.judgments import LabelPredictor, StatAPSelector
 from skfilterrank.metaevaluation import judging_curve
 from thinned import thinned
 

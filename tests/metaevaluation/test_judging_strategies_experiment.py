@@ -5,9 +5,7 @@ import pytest
 
 from judged_topics import QRELS, RUNS, curve
 from pickled_threads import pickled_threads
-from skfilterrank.judgments import (
-    RandomSelector,
-)
+from skfilterrank.judgments import RandomSelector
 from skfilterrank.metaevaluation import judging_curve, leave_teams_out
 
 pytestmark = pytest.mark.slow

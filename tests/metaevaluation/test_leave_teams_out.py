@@ -7,9 +7,7 @@ import pytest
 from judged_topics import INDEX, QRELS, RANKS, RUNS, means_of
 from selections import mask
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import (
-    PoolingSelector,
-)
+from skfilterrank.judgments import PoolingSelector
 from skfilterrank.metaevaluation import leave_teams_out
 
 TEAMS = {f"run{number}": f"team{number // 2}" for number in range(7)}

@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank.metaevaluation import (
-    recall_level_metric,
-    worst_case_searcher,
-)
+from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
 
 NAMED = ["ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@3"]
 

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.metrics import (
-    average_precision_score,
-    evaluate,
-)
+from skfilterrank.metrics import average_precision_score, evaluate
 from skfilterrank.metrics._average_precision import q_measure_score, sum_precision_score
 
 NO, NAN = -np.inf, np.nan

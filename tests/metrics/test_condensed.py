@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from skfilterrank.metrics import (
-    bpref_score,
-)
+from skfilterrank.metrics import bpref_score
 from skfilterrank.metrics._condensed import induced_ap_score, judged_at_k_score
 
 NO, NAN = -np.inf, np.nan

@@ -5,11 +5,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from skfilterrank.metrics import (
-    empty_list_rate,
-    false_reject_rate,
-    forbidden_at_k,
-)
+from skfilterrank.metrics import empty_list_rate, false_reject_rate, forbidden_at_k
 from skfilterrank.metrics._filtering import qwa_score
 
 NO = -np.inf

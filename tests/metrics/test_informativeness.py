@@ -8,11 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import (
-    ndcg_score,
-    query_informativeness,
-    random_ranking_bound,
-)
+from skfilterrank.metrics import ndcg_score, query_informativeness, random_ranking_bound
 from skfilterrank.metrics._informativeness import QueryInformativeness
 
 NO = -np.inf

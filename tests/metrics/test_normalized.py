@@ -16,12 +16,7 @@ from reference.bounds import random_ranking, sum_precision_of, v1, v2
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import _normalized as module
-from skfilterrank.metrics import (
-    evaluate,
-    make_ranking_scorer,
-    ndcg_score,
-    ul_normalized_score,
-)
+from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_score, ul_normalized_score
 from skfilterrank.metrics._random_rankings import SimulatedRankings
 
 NO = -np.inf

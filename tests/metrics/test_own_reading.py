@@ -11,12 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from skfilterrank.comparison import score_predictions
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import (
-    evaluate,
-    get_measure,
-    make_ranking_scorer,
-    values_of_run,
-)
+from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, values_of_run
 from skfilterrank.thresholds import threshold_curve
 from versions import names_as_text
 

@@ -26,11 +26,7 @@ from skfilterrank.metrics import (
     rank_filter_report,
 )
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import (
-    ExpectedThreshold,
-    PerQueryThreshold,
-    threshold_curve,
-)
+from skfilterrank.thresholds import ExpectedThreshold, PerQueryThreshold, threshold_curve
 
 MEASURES = [ndcg_f_score, average_precision_score, err_score, lexirecall_score]
 N = 7

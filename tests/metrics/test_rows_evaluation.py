@@ -11,9 +11,7 @@ from pyarrow import parquet
 from rows_of_queries import COLUMNS, NAMES, arrays, cut, make_rows, same
 from skfilterrank import metrics
 from skfilterrank._lists.measure import MEASURES
-from skfilterrank.exceptions import (
-    InputError,
-)
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
-from skfilterrank.metrics import (
-    recall_error,
-    search_length,
-    total_search_efficiency_score,
-)
+from skfilterrank.metrics import recall_error, search_length, total_search_efficiency_score
 
 NO = -np.inf
 

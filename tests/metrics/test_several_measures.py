@@ -16,11 +16,7 @@ from sklearn.model_selection import (
 from measure_table import MEASURES
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import (
-    average_precision_score,
-    make_ranking_scorer,
-    ndcg_score,
-)
+from skfilterrank.metrics import average_precision_score, make_ranking_scorer, ndcg_score
 from skfilterrank.metrics._scorer import RankingScorer, RankingScorers
 from skfilterrank.ranking import FilterOnly, RankAndFilter
 from skfilterrank.thresholds import PerQueryThreshold

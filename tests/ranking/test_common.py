@@ -120,34 +120,20 @@ ESTIMATORS |= {
 }
 
 # Others of the same class differ in what they learn, which other tests look at.
-AT_NIGHT = {
-    "RankAndFilter(LogisticRegression(), gains=odd_is_good)",
-    "RankAndFilter(OrdinalRanker())",
-    "OrdinalRanker(weights='gain')",
-    "CalibratedRanker(Ridge(), method='sigmoid')",
-    "CoordinateAscentRanker(filter=True)",
-    "QueryRanker(LogisticRegression(), gains=odd_is_good)",
-    "QueryRanker(CatBoostRanker)",
-    "QueryRanker(LGBMRanker)",
-    "QueryRanker(XGBRanker)",
-}
-
-
-def cases():
-    """The names of the estimators, of each class at least one by day."""
-    for name in ESTIMATORS:
-        yield pytest.param(name, marks=[pytest.mark.nightly] if name in AT_NIGHT else [])
+BY_DAY = {name.partition("(")[0]: name for name in reversed(ESTIMATORS)}.values()
+CASES = [
+    pytest.param(name, marks=[] if name in BY_DAY else [pytest.mark.nightly]) for name in ESTIMATORS
+]
 
 
 # The checks know no queries.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(fitted without|was given no) query ids:UserWarning")
 @pytest.mark.filterwarnings("ignore:no label has a gain below 0")
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", CASES)
 def test_scikit_learn_checks(name):
     assert_passes_checks(ESTIMATORS[name], EXPECTED_FAILURES.get(name))
 
 
 def test_every_expected_failure_names_an_estimator():
     assert set(EXPECTED_FAILURES) <= set(ESTIMATORS)
-    assert set(ESTIMATORS) >= AT_NIGHT

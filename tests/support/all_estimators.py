@@ -48,10 +48,7 @@ from skfilterrank.ranking import (
     RankerMixin,
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
-from skfilterrank.ranking._text_features import (
-    ListFeatures,
-    TextSimilarity,
-)
+from skfilterrank.ranking._text_features import ListFeatures, TextSimilarity
 from skfilterrank.thresholds import (
     BaseThreshold,
     CertifiedThreshold,

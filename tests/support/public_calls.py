@@ -8,15 +8,7 @@ import tempfile
 import pandas as pd
 from sklearn.linear_model import LinearRegression
 
-from skfilterrank import (
-    comparison,
-    io,
-    judgments,
-    metaevaluation,
-    metrics,
-    ranking,
-    thresholds,
-)
+from skfilterrank import comparison, io, judgments, metaevaluation, metrics, ranking, thresholds
 
 MODULES = (*(metrics, comparison, metaevaluation, io, ranking, judgments, thresholds),)
 NAN = float("nan")

@@ -12,9 +12,7 @@ from certificates import certified, copy_of, own_loss, promise_at
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
-from skfilterrank.metrics import (
-    any_forbidden_at_k,
-)
+from skfilterrank.metrics import any_forbidden_at_k
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     TunedThreshold,

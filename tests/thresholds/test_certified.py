@@ -21,14 +21,8 @@ from profiles import times
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
-from skfilterrank.metrics import (
-    ndcg_f_score,
-)
-from skfilterrank.thresholds import (
-    CertifiedThreshold,
-    ThresholdCurve,
-    threshold_curve,
-)
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.thresholds import CertifiedThreshold, ThresholdCurve, threshold_curve
 from skfilterrank.thresholds._certify import _best_certified, certify, make_tests
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_risks

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.thresholds import (
-    risk_coverage_curve,
-)
+from skfilterrank.thresholds import risk_coverage_curve
 
 INF = np.inf
 

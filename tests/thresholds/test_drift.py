@@ -17,11 +17,7 @@ from all_thresholds import THRESHOLDS
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import (
-    CertifiedThreshold,
-    TunedThreshold,
-    load_threshold,
-)
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, load_threshold
 from skfilterrank.thresholds._judged_scores import effective_number
 
 MATCH = "not on the scale of those that the threshold was chosen on"

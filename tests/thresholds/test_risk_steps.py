@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 from certificates import judged_rows, rates, real_thresholds, risks_at
 from profiles import times
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank.metrics import (
-    any_forbidden_at_k,
-    empty_list_rate,
-    forbidden_at_k,
-)
+from skfilterrank.metrics import any_forbidden_at_k, empty_list_rate, forbidden_at_k
 from skfilterrank.thresholds._risks import read_risks
 
 # Lists drawn at random often hold nothing that a risk could be broken by.

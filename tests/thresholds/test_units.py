@@ -14,17 +14,9 @@ from profiles import times
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.thresholds import (
-    CertifiedThreshold,
-    risk_certificate,
-)
+from skfilterrank.thresholds import CertifiedThreshold, risk_certificate
 from skfilterrank.thresholds._risk_steps import Units, last_of_start, start_at
-from skfilterrank.thresholds._risks import (
-    BettingBound,
-    BinomialBound,
-    answers_needed,
-    read_risks,
-)
+from skfilterrank.thresholds._risks import BettingBound, BinomialBound, answers_needed, read_risks
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries"),

@@ -74,21 +74,12 @@ OF_THE_CLASS = {
     "check_grid_search",
 }
 
-# What other tests ask of every case too, or what goes by the class in all that is known.
-AT_NIGHT = {
-    "check_batches",
-    "check_scores",
-    "check_read_only_arrays",
-    "check_types_of_groups",
-    "check_unjudged_rows_are_counted",
-}
-
 # Searches fit six times, and the others inherit how they are scored.
 SEARCHED = (RankAndFilter, LambdaRankRanker)
 
 
 def cases():
-    """Every check of every class, and of its further cases those that what it learns may fail."""
+    """Every check of every class, and of its further cases, at night, those of what it learns."""
     checked = set()
     for label, ranker in RANKERS.items():
         reasons, is_first = expected_failures(ranker), type(ranker) not in checked
@@ -97,12 +88,10 @@ def cases():
             name, marks = check.__name__, []
             if name in reasons:
                 marks.append(pytest.mark.xfail(reason=reasons[name], strict=True))
-            by_day = is_first or name not in OF_THE_CLASS | AT_NIGHT
-            if name == "check_grid_search" and not isinstance(ranker, SEARCHED):
-                by_day = False
-            if not by_day:
+            is_long = name == "check_grid_search" and not isinstance(ranker, SEARCHED)
+            if is_long or not is_first:
                 marks.append(pytest.mark.nightly)
-            if by_day or is_first or name in AT_NIGHT:
+            if is_first or name not in OF_THE_CLASS:
                 yield pytest.param(check, ranker, id=f"{label}-{name}", marks=marks)
 
 

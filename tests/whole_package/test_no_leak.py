@@ -23,12 +23,7 @@ from skfilterrank.cli._rows import JudgedRows
 from skfilterrank.cli.rank_filter import compare_models
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
-from skfilterrank.ranking import (
-    CalibratedRanker,
-    FilterOnly,
-    QueryRanker,
-    RankAndFilter,
-)
+from skfilterrank.ranking import CalibratedRanker, FilterOnly, QueryRanker, RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ExpectedThreshold,

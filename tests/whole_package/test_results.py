@@ -19,12 +19,7 @@ from skfilterrank.judgments._estimate import Estimates
 from skfilterrank.metrics import evaluate
 from skfilterrank.metrics._evaluate_runs import RunEvaluation, iter_evaluations
 from skfilterrank.metrics._rows_evaluation import RowsEvaluation
-from skfilterrank.thresholds import (
-    FixedThreshold,
-    RiskCertificate,
-    RiskMonitor,
-    ThresholdCheck,
-)
+from skfilterrank.thresholds import FixedThreshold, RiskCertificate, RiskMonitor, ThresholdCheck
 
 
 def kinds(base=Result):
