@@ -14,8 +14,13 @@ quickest first, until one fails. What runs at import (constants, defaults) is im
 
 A room is a folder of the package with the folder of tests of its name (`_mutants_rooms.py`). The
 third command tries again what has survived, by more tests, those of other rooms included. Outcomes
-are kept in the folder --work; `--report` also writes them into `results`. `mutants_spared.toml`
-says of survivors why no test could notice them. Tests that are marked `nightly` do not count.
+are kept in the folder --work. `mutants_spared.toml` says of survivors why no test could notice
+them. Tests that are marked `nightly` do not count.
+
+Of the table that is printed, "changes" are all that Cosmic Ray's operators and three more find in a
+room, "tried" those that were drawn of them by chance. "Spared" are survivors with a reason; the
+others are the effective ones, and the last column is the share of these that a test noticed. A test
+that hangs notices, too.
 """
 
 import argparse
@@ -28,35 +33,16 @@ import subprocess
 import sys
 import time
 import tomllib
-from datetime import date
 from pathlib import Path
 
 os.environ |= {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
-sys.path.insert(1, str(Path(__file__).parents[1]))  # for _common
 
-from _common import RESULTS, write_report
 from _mutants_changes import ROOT, drawn_mutants
 from _mutants_named import run_named
 from _mutants_rooms import rooms
 from _mutants_runner import Changed, Runner, forked, run_pytest
 
 HERE = Path(__file__).parent
-TITLE = "Changes of the code that no test notices"
-INTRODUCTION = """
-`python benchmarks/maintainers/mutants.py` makes one small change at a time, such as `<` for `<=`,
-a constant off by one, a tolerance gone, and runs the tests of `make test` that reach the line until
-one fails.
-"Changes" are all that Cosmic Ray's operators and three more find in a room, "tried" those that were
-drawn of them by chance. "Spared" are survivors for which `mutants_spared.toml` gives the reason why
-no test should notice them; the others are the effective ones, and the last column is the share of
-these that a test noticed. A test that hangs notices, too.
-
-The sources are those of the commit; tests that were written for survivors are later ones, so that
-the shares are better than those of changes that are drawn anew: in the first trial of 2026-11-24,
-before these tests, 288 of the 319 effective changes were noticed (90.3%). Rooms that are not in the
-table were not tried then. Of metrics, significance tests and thresholds, all changes were tried at
-older commits: `git show 2581b2e:benchmarks/results/mutants.md`.
-"""
 
 
 class Room:
@@ -183,7 +169,6 @@ class Room:
             "tried": len(outcomes),
             "alive": sorted(key for key, entry in outcomes.items() if is_alive(entry)),
             "commit": list(outcomes.values())[-1]["commit"],
-            "date": str(date.today()),
         }
 
 
@@ -235,7 +220,7 @@ def report(figures):
         total = [sum(pair) for pair in zip(total, row)]
         table.append(line_of(room, row, each["commit"]))
     table.append(line_of("**all**", total, ""))
-    lines = [INTRODUCTION, *table, "", "## Survivors that are not spared", ""]
+    lines = [*table, "", "## Survivors that are not spared", ""]
     lines += [f"* `{key.removeprefix('skfilterrank/')}`" for key in survivors]
     if "named" not in figures:
         return "\n".join(lines)
@@ -258,17 +243,6 @@ def line_of(name, row, commit):
     return f"| {' | '.join(map(str, [name, *row, share, commit]))} |"
 
 
-def keep(new):
-    """Write figures into results; what was not tried now stays as it was."""
-    file = RESULTS / "mutants.json"
-    figures = json.loads(file.read_text()) if file.exists() else {"rooms": {}}
-    figures["rooms"] |= new.pop("rooms", {})
-    figures["rooms"] = {room: figures["rooms"][room] for room in sorted(figures["rooms"])}
-    figures |= new
-    file.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
-    write_report("mutants", TITLE, report(figures))
-
-
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -282,8 +256,6 @@ def parse():
     parser.add_argument("--enough", type=float, default=5, help="seconds of tests to survive")
     parser.add_argument("--retrace", action="store_true", help="see anew which lines tests reach")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop in this time")
-    parser.add_argument("--report", action="store_true", help="write the outcomes into results")
-    parser.add_argument("--report-only", action="store_true", help="and try nothing")
     parser.add_argument("--work", type=Path, default=Path("/tmp/skfilterrank-mutants"))
     options = parser.parse_args()
     known = rooms()
@@ -309,24 +281,21 @@ def main():
     for package in ("lightgbm", "pandas", "scipy.stats", "sklearn.ensemble"):
         importlib.import_module(package)
     n_failed = 0
-    if options.with_named and not options.report_only:
+    if options.with_named:
         named, n_failed = run_named(HERE / "mutants_named", options.work)
         figures["named"] = {"changes": named, "commit": commit_now()}
     sys.path.insert(0, str(ROOT))
     for place, name in enumerate(options.names):
         room = Room(name, options)
-        if not options.report_only:
-            left = 60 * options.minutes - (time.monotonic() - begin)
-            # What a room leaves of its share is that of the others.
-            room.run(time.monotonic() + left / (len(options.names) - place))
+        left = 60 * options.minutes - (time.monotonic() - begin)
+        # What a room leaves of its share is that of the others.
+        room.run(time.monotonic() + left / (len(options.names) - place))
         if found := room.figures():
             figures["rooms"][name] = found
     if not figures["rooms"] and "named" not in figures:
         print("nothing has been tried")
-    elif options.report or options.report_only:
-        keep(figures)
-    elif figures["rooms"]:
-        print(report(figures).partition("## Named")[0])
+    else:
+        print(report(figures))
     return int(n_failed > 0)
 
 

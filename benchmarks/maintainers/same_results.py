@@ -809,8 +809,6 @@ def of_threshold(new, y, groups, harm=None):
         method = threshold.score
         if harm is None:
             return method(new, y, groups=groups)
-        if "filter_scores" in inspect.signature(method).parameters:
-            return method(new, y, groups=groups, filter_scores=harm)
         return method(np.column_stack([new, harm]), y, groups=groups)
 
     return FITTED | {
@@ -823,11 +821,9 @@ def of_threshold(new, y, groups, harm=None):
 
 
 def call_with(method, scores, harm, *arguments, **more):
-    """Call with one score, or with two as the library takes them."""
+    """Call with one score, or with two as a table."""
     if harm is None:
         return method(scores, *arguments, **more)
-    if "filter_scores" in inspect.signature(method).parameters:
-        return method(scores, *arguments, filter_scores=harm, **more)
     return method(np.column_stack([scores, harm]), *arguments, **more)
 
 
@@ -1920,14 +1916,12 @@ def _samples(book, j, qrels, runs):
         ("differences", "values", "uniform"), ("machine", "pool"), sets.items()
     ):
         given = {"machine_qrels": machine if source == "machine" else None, "pool": qrels}
-        # Until share= came, n_total took shares, too.
-        size = "share" if "share" in inspect.signature(j.draw_sample).parameters else "n_total"
         for total in (0.2, 0.4) if what == "sums" else (0.3,):
             name = f"{aim}/{source}/{what}/{total}"
             sample = book.note(
                 f"draw_sample/{name}",
                 lambda: j.draw_sample(
-                    runs=runs, measures=few, aim=aim, random_state=0, **{size: total}, **given
+                    runs=runs, measures=few, aim=aim, random_state=0, share=total, **given
                 ),
                 table=lambda found: found,
             )

@@ -35,9 +35,9 @@ _QUERY_NAMES = ("query", "title", "text", "question", "description")
 
 
 def some_runs(found, n_runs, one, many, separator=", ") -> str:
-    """Say of how many runs something is true, what is found of the first, and the predicate.
+    """Say how many runs have findings, list the first of them, and add `one` or `many`.
 
-    The text is empty where nothing is found of any run.
+    The text is empty where no run has any.
     """
     if not (found := {name: what for name, what in found.items() if what}):
         return ""
@@ -72,7 +72,7 @@ def columns_of(path, columns, role):
     if columns is None:
         return None
     own = {name: given for name, given in columns.items() if name in ("qid", "docno", role)}
-    # Any name tells the reader not to guess others.
+    # If one column is named, the reader guesses no other.
     own = own or columns
     roles = roles_of(own)
     is_table = path == STDIN or form_of(read_bytes(path), [roles["qid"], roles["docno"]]) != LINES

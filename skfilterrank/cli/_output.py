@@ -125,7 +125,7 @@ def in_order(queries) -> list:
 
 
 def number(value, digits=3, sign="") -> str:
-    """Write a number with few digits: less for large ones, leading digits for tiny ones."""
+    """Write a number with few digits: fewer for large ones, leading digits for tiny ones."""
     if not math.isfinite(value):
         return "-" if value != value else f"{value:{sign}}"
     size = abs(value)
@@ -437,7 +437,7 @@ def report_unforeseen(error, values) -> None:
         )
 
 
-# Libraries that get no memory say one of these.
+# Parts of the messages of libraries that get no memory.
 _OF_MEMORY = re.compile("map segment|bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory")
 
 
@@ -487,7 +487,7 @@ def _identity(text, standard_stream):
     try:
         status = os.stat(standard_stream if text == "-" else text)
     except OSError:
-        # The file does not exist yet. Some file systems ignore case.
+        # The file does not exist yet: compare its name as file systems do that ignore case.
         return os.path.realpath(text).casefold()
     # Devices such as a terminal or /dev/null may be named more than once.
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -154,7 +154,7 @@ _DRAWING: dict[Any, Any] = {
     "svg.fonttype": "none",  # text is not converted to paths: smaller, and accessible
     "svg.hashsalt": "skfilterrank",
     "legend.framealpha": 0.0,
-    "text.parse_math": False,  # a $ in the name of a run is a $
+    "text.parse_math": False,  # names of runs may hold a $
     "font.size": 10,
 }
 # Black and dark grey become the page's text colour, light grey its line colour.

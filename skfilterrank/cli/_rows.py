@@ -157,7 +157,7 @@ def _read_table(path, options, like, labelled):
     # A new file may lack the document ids of the training file.
     named = {role: name for role, name in ids.items() if role != "docno" or role in asked}
     if ids:
-        # Any name tells the reader not to guess the column of queries.
+        # If one column is named, the reader does not guess that of the queries.
         named.setdefault("label", "label")
     perhaps = () if "docno" in asked else (ids.get("docno", "docno"), *ROLES["docno"].names)
     table = read_judged_table(path, columns=named, labelled=labelled, documents=perhaps)
@@ -170,7 +170,7 @@ def _read_table(path, options, like, labelled):
     if label is not None:
         y = table[label]
         n_machine = _check_judgments(table, y, path)
-    # A column "qid" that does not hold the query would be in the way, and marks are no features.
+    # A column "qid" of something else would clash with the index; the others are no features.
     X = table.drop(columns=[label, "qid", JUDGED_BY, PROBABILITY], errors="ignore")
     columns = _chosen_columns(X, options) if like is None else like["columns"]
     used = _used(columns)

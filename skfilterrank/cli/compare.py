@@ -202,7 +202,7 @@ def _for_programs(name, comparison):
 
 
 def _runs_of(comparison):
-    """Return the table of the runs; by drawn label sets with their ranks in the safe order."""
+    """Return the table of the runs, with ranks by the safe order if label sets were drawn."""
     from skfilterrank.comparison import order_systems
 
     runs, scores = comparison.systems(), comparison.scores
@@ -228,7 +228,7 @@ def _runs_table(name, comparison):
     for row in _runs_of(comparison).itertuples():
         run = f"{row.Index}{' (baseline)' * (row.Index == comparison.baseline)}"
         counts = str(row.n_wins), str(row.n_losses)
-        # By drawn label sets, the rank comes last.
+        # Drawn label sets add the rank as a last column.
         rank = [f"{each:g}" for each in row[6:]]
         rows.append([run, number(row.mean, 4), _interval(row.low, row.high), *counts, *rank])
     return output.Section(None, [], rows, head)

@@ -97,7 +97,7 @@ def evaluate(
 
 
 def sections(evaluations, measures, *, format, missing, per_query, level):
-    """Yield a section for each run, or one of all runs where people read their means."""
+    """Yield a section for each run, or for people one with the means of all runs."""
     import pandas as pd
 
     from skfilterrank._base.results import Cell
@@ -134,7 +134,7 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
             rows = [[str(query), *map(_cell, each)] for query, *each in lines]
             rows.insert(0, [name, *values.per_query.columns])
         if format in _BY_RUN or per_query:
-            # Only the first of several runs with the same tag is called by it.
+            # Of several runs with one tag, only the first is named by it.
             runid = run.name if run.tag is None or run.tag in tags else run.tag
             tags.add(runid)
             lines = trec_rows(run, runid, per_query) if format == "trec" else rows
@@ -177,7 +177,7 @@ def trec_rows(run, runid, per_query):
 
 
 def _cell(value):
-    """Return four digits after the point, or the leading ones of a number that has none there."""
+    """Return a number with four digits after the point, or as 1.2e-06 where these would be 0."""
     if value != value:
         return "-"
     return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"

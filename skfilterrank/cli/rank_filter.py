@@ -261,7 +261,7 @@ class Comparison(NamedTuple):
     first_k: dict[str, set[int]]
 
     def report(self, rows, *, k, gains=None):
-        """Compare each system with its model, and models and others with the best model."""
+        """Compare each system with its own model, and each model with the best one."""
         names = self.scores
         everything = {name: f"everything ({self.models_of.get(name, name)})" for name in names}
         from skfilterrank.metrics import rank_filter_report
@@ -289,7 +289,7 @@ def compared(names, train, test, *, cv, refit, **settings) -> Comparison:
         n_queries = min(train.groups[rows].nunique() for rows, _ in splits)
     models = make_models(names, train.columns, n_queries=n_queries, **settings)
     if test is not None and len(names) > 1 and isinstance(settings["threshold"], FixedThreshold):
-        # The test rows have no say in the choice of the model.
+        # The best model is chosen by the training rows alone.
         splits = _splits(train, None, n_queries)
     call.documents = train.docnos
     return compare_models(models, train, test, splits=splits, refit=refit)
@@ -354,7 +354,7 @@ def _fit(models, name, train, bar, part="all rows"):
     _, warned = with_warnings(
         partial(model.fit, train.X, label_array(train.y), groups=train.groups)
     )
-    # Other warnings are about the rows, and said once for all models.
+    # Warnings about one model name it; those about the rows are printed once for all models.
     repeat_warnings(
         (
             Message(f"{name}: {text.text}", text.argument)
@@ -406,7 +406,7 @@ def _out_of_fold(models, train, splits, bar, first_k):
         with share_features():
             for name in models:
                 with warnings.catch_warnings():
-                    # These are said of the models fitted on all rows.
+                    # Models that are fitted on all rows give these warnings again.
                     warnings.filterwarnings("ignore", f".*({AS_GOOD}|{IN_EVERY_LIST})", FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")

@@ -130,7 +130,7 @@ def judging_table(given):
     from skfilterrank.judgments import rank_table
 
     _check(given)
-    # All labels are people's and machines' alike, and those below 0 are what --gains says.
+    # Labels by machines are left out later, and --gains says what labels below 0 mean.
     given.reading = t.LabelOptions(
         columns=given.columns, gains=given.gains, unjudged_label=None, predicted="use"
     )

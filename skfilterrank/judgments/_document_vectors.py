@@ -34,7 +34,7 @@ class Vectors(NamedTuple):
         return self.matrix[self.numbers[rows]]
 
     def at(self, rows) -> "Vectors":
-        """Return the same of some documents."""
+        """Return some documents as Vectors."""
         return Vectors(self.matrix, self.numbers[rows])
 
     def without_terms(self) -> np.ndarray:

@@ -60,9 +60,9 @@ from skfilterrank.judgments._sum_of_labels import SumOfLabels
 _MOST_GAINS = 20
 # Largest distance of a number of documents from its estimate, in standard errors.
 _SURPRISE = 5.0
-# Share of a ratio's estimated bias that is added to intervals; the estimate varies, too.
+# Intervals grow by this share of a ratio's estimated bias, which is an estimate itself.
 _OF_BIAS = 0.75
-# Number of common labels that are hardly all equal by chance.
+# With so many common labels, a machine hardly equals a person in all of them by chance.
 _MANY = 50
 
 
@@ -608,8 +608,8 @@ def _learn(form, labels):
         worth = csr_array(worth.mean(axis=1)[:, None])
     # Each measure is estimated separately, so that its value does not depend on the other measures.
     model = LabelModel(form.pool, worth, form.influential())
-    # The narrowest intervals of sums; a ratio needs predictions that are right on average over
-    # all documents, which weights of the design give.
+    # The first weights make intervals of sums narrowest. A ratio needs predictions that are right
+    # on average over all documents, and gets the weights of the design.
     weights = probability ** (-0.5 if form.is_linear else -1.0)
     return model.fit(rows, codes, len(form.gains), known, weights)
 

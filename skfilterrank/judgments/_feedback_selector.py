@@ -303,7 +303,7 @@ class FeedbackSelector(QuerySelector):
         """Repeat the rounds of a query; gains are NaN for what the order has reached."""
         vectors, judged, relevant = X
         n_rows = len(judged)
-        # The first draw is that of the sample, on which the order must not depend.
+        # `fit` makes the sample of the first draw; the order must not depend on it.
         _, shuffled = random_state.permutation(n_rows), random_state.permutation(n_rows)
         scores = np.zeros(n_rows) if prior is None else prior
         order, n_reached = _sorted(shuffled, scores), 0
@@ -322,7 +322,7 @@ class FeedbackSelector(QuerySelector):
         return order, gains
 
     def _size_of_sample(self, rows):
-        """Return the size of a query's sample, which no label decides that is not reached."""
+        """Return the size of a query's sample; only labels that the order has reached decide it."""
         if not isinstance(self.sample, str):
             return _sample_size(self.sample, len(rows))
         reached = np.isnan(self.gains_[rows])
@@ -342,7 +342,7 @@ class FeedbackSelector(QuerySelector):
             "n_waiting": self._sampled & ~self._judged,
         }
         ids = index.query_ids
-        # Ids may be texts that pandas' own type of texts cannot hold.
+        # The type for texts of pandas cannot hold every text, such as a lone surrogate.
         ids = pd.Index(ids, dtype=object if ids.dtype.kind in "OUT" else ids.dtype, name="qid")
         counts = {name: index.sums(mask.astype(np.int64)) for name, mask in masks.items()}
         table = pd.DataFrame({"n_documents": index.sizes, **counts}, index=ids)
@@ -449,7 +449,7 @@ def _least_missing(n_relevant, target_recall):
 def chance_of_miss(
     n_documents, n_sample, n_judged, n_relevant, n_ahead, n_waiting, target_recall
 ) -> np.ndarray:
-    """Return the largest chance of such states of queries if recall is below the target.
+    """Return the largest chance of each query's state among those of a recall below the target.
 
     Arguments are integers or arrays, as in `FeedbackSelector.progress_`.
     """

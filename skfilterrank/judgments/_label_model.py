@@ -86,7 +86,7 @@ class LabelModel:
         """
         folding = self.pool.folding
         folds = np.where(is_certain, -1, folding.folds[rows])
-        # The last one learns from all.
+        # The last regression learns from all folds.
         is_learned = np.arange(self.pool.n_folds + 1)[:, None] != folds
         # Folds with the same training labels share one fit.
         is_learned, fits = np.unique(is_learned, axis=0, return_inverse=True)
@@ -115,7 +115,7 @@ class LabelModel:
                 log_odds[:, mine] = features.times(coefficients).T
             mean = drawn.mean(axis=2)[fits].T
             shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
-            # Numbers of labels that two regressions share: those above this one, and all.
+            # Each two regressions learn from common labels: count those above this one, and all.
             known = is_learned[:, at_least].astype(np.int64)
             above = known * (labels > label)[at_least] @ known.T
             steps.append((log_odds, shifts.T, above, known @ known.T))
@@ -279,7 +279,7 @@ def _by_run(worth):
     square = np.asarray(worth.power(2).mean(axis=0))
     scaled = worth @ sparse.diags_array(1 / np.sqrt(np.where(square > 0, square, 1.0)))
     if worth.shape[1] > _MOST_RUNS:
-        # A penalty that is the same for all columns is the same for all rotations of them.
+        # The penalty is equal for all columns, so rotating them does not change it.
         left, sizes, _ = svds(scaled, _MOST_RUNS, random_state=0)
         scaled = sparse.csr_array(left * sizes)
     return scaled.tocsr()

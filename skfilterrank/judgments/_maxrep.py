@@ -33,9 +33,9 @@ from skfilterrank.judgments._similarity import (
 
 # Largest number of documents whose nearest neighbours decide the threshold.
 _MOST_ASKED = 1000
-# Warn if of at least so many documents a larger share represent only themselves.
+# Warn if, of at least this many documents, more than this share represent only themselves.
 _FEW_DOCUMENTS, _MANY_ALONE = 20, 0.9
-# Contents are compared up to rounding at so many decimals of the largest number.
+# Contents are compared after rounding to this many decimals of the largest number.
 _KEY_DECIMALS = 9
 # Share of the documents that have a similar one at the threshold "auto".
 _HAVE_SIMILAR = 0.25

@@ -204,7 +204,7 @@ def fit_pairs(predictor, estimator, documents, index: GroupIndex, labels):
 
 
 def _as_vectors(columns) -> Vectors:
-    """Return columns of rows as vectors; a sparse matrix by rows."""
+    """Return columns as vectors of rows; a sparse matrix in CSR form."""
     matrix = columns.tocsr() if sparse.issparse(columns) else np.asarray(columns)
     return Vectors(matrix, np.arange(matrix.shape[0]))
 

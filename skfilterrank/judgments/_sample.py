@@ -372,8 +372,8 @@ def elimination_order(sizes: np.ndarray, random_state) -> np.ndarray:
     n_rows = len(rows)
     sums = np.concatenate(([0.0], np.cumsum(ordered))).tolist()
     lots, places = random_state.uniform(size=(2, n_rows)).tolist()
-    # Ascending, the first n_free rows are those that are not certain of their places any more, and
-    # `free` are those of them that are left.
+    # By ascending size, each of the first n_free rows may be taken out by now; `free` holds those
+    # of them that are still there.
     free: list[int] = []
     n_free, gone = 0, []
     for n in range(n_rows - 1, -1, -1):
@@ -382,7 +382,7 @@ def elimination_order(sizes: np.ndarray, random_state) -> np.ndarray:
             n_free += 1
         lot, out = lots[n], None
         for row in range(begin, n_free):
-            # A row that was certain until now stays with its new probability.
+            # A row that was certain until now stays with its new inclusion probability.
             lot -= 1 - (n - n_rows + n_free) * ordered[row] / sums[n_free]
             if lot < 0:
                 out = row

@@ -28,7 +28,7 @@ from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
-# Seeds are below it.
+# Seeds are below this number.
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
 # Number of queries that a process gets at a time, since most are ranked faster than they are sent.

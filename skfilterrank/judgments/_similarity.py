@@ -208,7 +208,7 @@ def _some_entries(X, kept):
 
 def _unit_rows(X):
     """Return rows divided by their norms; sparse ones are changed in place."""
-    # First divided by the largest entry, since squares of extreme numbers are out of range.
+    # Divide by the largest entry first, since squares of extreme numbers are out of range.
     if not sparse.issparse(X):
         largest = np.abs(X).max(axis=1, initial=0.0)
         X = X / np.where(largest > 0, largest, 1.0)[:, None]

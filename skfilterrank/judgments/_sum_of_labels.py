@@ -88,11 +88,11 @@ class SumOfLabels:
                 "(unjudged or like), and all that a sample leaves out is unjudged. Leave it out; "
                 "rel and gains may stay."
             )
-        # A gain of NaN means unjudged, and those count as gain 0 here.
+        # A gain of NaN means unjudged, which counts as gain 0 here.
         return self.parsed._replace(measure=plain), np.nan_to_num(own.of(gains))
 
     def _form(self, gains, sizes):
-        """Return the library's declaration, for lists of some gains."""
+        """Return the declared sum of the measure, for lists of these gains."""
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
         form = self.plain.as_sum(RowFacts(self.plain, gains, index))
@@ -154,9 +154,9 @@ class SumOfLabels:
 
     @cached_property
     def _columns(self):
-        """Matrix that adds up labels of one share, and a count of 1 for those without a share.
+        """Matrix that adds up counts of labels with equal shares; a count of 1 for share 0.
 
-        Labels stay apart where the scale tells some of one share apart, or counts those without.
+        If the scale depends on the count of every label, the matrix is the identity.
         """
         _, first, number = np.unique(self.shares, return_index=True, return_inverse=True)
         identity = np.eye(len(self.shares))
@@ -254,7 +254,7 @@ class SumOfLabels:
         The mean over a row's labels, by their probabilities, must not depend on its own label.
         """
         n_labels, chances = len(self.gains), probabilities[rows]
-        # All rows of a query with the same label leave the same others.
+        # Rows of one query and label share a result: without one of them the same labels are left.
         kinds, kind = np.unique(self.pool.codes[rows] * n_labels + labels, return_inverse=True)
         others = given.counts[:, kinds // n_labels] - np.eye(n_labels, dtype=int)[kinds % n_labels]
         shape = 2, *others.shape[:2]
@@ -298,7 +298,7 @@ class SumOfLabels:
         curvature = _over(
             (scale * square).sum(axis=0) - (along * square).sum(axis=0), (square**2).sum(axis=0)
         )
-        # Drawn labels are not exactly as many as are expected.
+        # Numbers of drawn labels differ a little from their expectation.
         expected = prediction.expected.mean(axis=0)
         missing = expected - counts.mean(axis=0)
         away = np.einsum("btg,tg->bt", prediction.expected - expected, slope)

@@ -114,15 +114,15 @@ def test_texts_and_features_find_what_is_relevant_early():
 
 
 def test_the_size_of_the_sample_when_the_order_runs_dry():
-    # Batches end at 10, 21, 34, 49 and 66: there 61 documents follow the last relevant one. With 3
+    # Batches end at 10, 21, 34, 49 and 66: there 50 documents follow the last relevant one. With 3
     # found, one may be missing, and a sample of 190 of 200 does not hold it with 0.05.
-    places = np.array([1, 2, 5])
+    places = np.array([1, 2, 16])
     assert [size_when_dry(200, places, end, 0.8, 0.05) for end in (65, 66, 99)] == [0, 190, 190]
     # With 8 found, 3 are missing: C(200 - n, 3) / C(200, 3) is 0.0514 for 125 and 0.0494 for 126.
     assert size_when_dry(200, np.arange(1, 9), 66, 0.8, 0.05) == 126
     # Of 2,000 documents 1,900 would be in the sample: the order goes on until 190 are not relevant.
     ends = (297, 298, 2000)
-    assert [size_when_dry(2000, places + 69, end, 0.8, 0.05) for end in ends] == [0, 1900, 1900]
+    assert [size_when_dry(2000, places + 92, end, 0.8, 0.05) for end in ends] == [0, 1900, 1900]
     # The order goes on where nothing relevant is found, or something not long ago.
     assert size_when_dry(200, np.array([], dtype=int), 200, 0.8, 0.05) == 0
     assert size_when_dry(200, np.arange(20, 200, 20), 200, 0.8, 0.05) == 0
@@ -370,6 +370,15 @@ def test_random_state_draws_the_sample_and_decides_between_equals():
     expected = 75 * (1 - 50 / 60 * 48 / 60)
     assert abs(n_drawn - expected).max() < 5 * np.sqrt(expected * (1 - expected / 75))
     assert n_drawn.mean() == pytest.approx(expected, rel=0.03)
+
+
+def test_equal_scores_keep_their_random_order():
+    # After the first batch all others have one text, and so one probability.
+    X, labels, prior = np.zeros((40, 1)), np.full(40, NAN), 40.0 - np.arange(40)
+    X[0], labels[:10] = 1, np.arange(10) < 1
+    selector = FeedbackSelector(sample=0).fit(X, labels, groups=np.zeros(40), prior=prior)
+    assert len(set(selector.gains_[10:])) == 1
+    assert (np.diff(selector.ranking_[10:]) < 0).any()
 
 
 def test_labels_become_gains():
