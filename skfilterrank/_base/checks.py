@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Set
+from decimal import Decimal
 from functools import cached_property as _locking
 from functools import partial
 from numbers import Integral, Real
@@ -313,7 +314,8 @@ def _numbers_of_objects(values, name):
     types = entry_types(values)
     given = types - set(_MISSING)
     if not all(
-        issubclass(kind, Real | np.bool_) and not issubclass(kind, np.timedelta64) for kind in given
+        issubclass(kind, Real | Decimal | np.bool_) and not issubclass(kind, np.timedelta64)
+        for kind in given
     ):
         return _numbers_of_arrays(values)
     if given == types:
@@ -326,6 +328,8 @@ def _numbers_of_objects(values, name):
             numbers[row] = np.nan if isinstance(value, _MISSING) else value
         except OverflowError:
             numbers[row] = np.inf
+        except ValueError:  # a signalling NaN of decimal
+            return None
         if np.isinf(numbers[row]) and value not in (np.inf, -np.inf):
             raise InputError(
                 f"{name} holds {brief(value)} at row {row}, which float64 cannot hold: expected "
@@ -453,7 +457,7 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
     """Check scores as :func:`check_scores` does, and that float64 tells whole numbers apart."""
     scores = check_scores(y_score, name=name)
-    return as_floats(scores, name) if scores.dtype.kind in "iu" else scores
+    return scores if scores.dtype in (bool, np.float16, np.float32) else as_floats(scores, name)
 
 
 def as_list(values, name: str, what: str) -> list:

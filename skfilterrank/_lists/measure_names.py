@@ -254,6 +254,9 @@ def _not_a_measure(text):
     name = re.split("[(@]", str(text))[0].lower()
     if who := _ELSEWHERE.get(re.sub("[-_]", "", name)):
         return f"{brief(text)} {who}."
+    parts = split_at_commas(str(text))
+    if len(parts) > 1 and all(map(known_measure, parts)):
+        return f"{brief(text)} is several measures: give a list, {brief(parts)}."
     if family := [
         known[each][0] for each in known if re.fullmatch(rf"{re.escape(name)}_\d.*", each)
     ]:

@@ -351,6 +351,7 @@ _WRITTEN = {
     "rank_systems": "judgments.rank_systems in Python",
     "draw_sample(..., unit='query')": "'skfilterrank select --strategy sample --unit query'",
     "skfilterrank.judgments.estimate": "judgments.estimate in Python",
+    "read_qrels(qrels, gains=)": "--gains",
     "read_qrels(qrels, unjudged_label=)": "--unjudged-label",
     "skfilterrank.metrics.get_measure_names()": "The page 'measures' of the documentation",
     "pass its function, measure=FUNCTION": "import its module by --plugin",

@@ -320,8 +320,9 @@ def qrels_rows_of(content, gains=None, duplicates="raise", subtopic=None) -> Doc
         try:
             labels = content.numbers("label", "the label")
         except SkfilterrankError as error:
-            note = "Labels that are texts can be read with {gains=}, the gain of each label."
-            error.add_note(Message(note, "gains="))
+            how = "read_qrels(qrels, gains=)"
+            note = f"Labels that are texts can be read with {{{how}}}, the gain of each label."
+            error.add_note(Message(note, how))
             raise
         advice = (
             "; labels must be finite numbers, or in tables NaN for unjudged documents. In TREC "

@@ -286,6 +286,8 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             X = pd.DataFrame({"text": pd.Series(list(X), dtype=object)})
         elif not isinstance(X, pd.DataFrame):
             X = pd.DataFrame(np.asarray(X)).infer_objects()
+        if not X.shape[1]:
+            raise InputError("X must hold at least one column, got none.")
         if isinstance(self.ranks, str):
             raise InputError(f"ranks must be a list of columns of X, got {brief(self.ranks)}.")
         ranks = [] if self.ranks is None else as_list(self.ranks, "ranks", "columns of X")

@@ -344,7 +344,7 @@ average_precision_score = Measure(
         "xgboost": {"gains": "exp2", "ties": "stable", "undefined": 1.0, "normalize": "min"},
         "catboost": {"gains": None, "ties": "worst", "undefined": 0.0, "normalize": "min"},
     },
-    aliases=("MAP", "map_cut_@", "context_precision"),
+    aliases=("MAP", "map_cut_@", "average_precision", "context_precision"),
     presets={"context_precision": {"normalize": "found"}},
     additive=average_precision_sum,
     deciding=deciding_of_ap,

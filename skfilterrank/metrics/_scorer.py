@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, overload
 
 from skfilterrank._base.sklearn_compat import RequestsGroups, fitted_end
+from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
-from skfilterrank._lists.gains import Gains, labels_in_one_column
+from skfilterrank._lists.gains import Gains, as_gains, labels_in_one_column
 from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.scoring import QueryWeight, given_weights
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import means_of, values_of_queries
 
 # Arguments that are given in each call of the scorer, and not when it is made.
@@ -107,6 +108,8 @@ class RankingScorer(RequestsGroups):
         scores = document_scores(estimator, X, groups=query_ids, gains=shared["gains"])
         labels, shared["gains"] = labels_in_one_column(y, shared["gains"])
         warn_of_forbidden(measures.values(), labels, shared["gains"])
+        if shared["gains"] is None:
+            _warn_of_lost_gains(measures.values(), labels, fitted_end(estimator))
         values, index, n_unjudged = values_of_queries(
             measures, labels, scores, groups=query_ids, options=params, **shared
         )
@@ -271,6 +274,23 @@ def make_ranking_scorer(
             each.like(like, params)
         params["like"] = like
     return (RankingScorers if are_several else RankingScorer)(wanted, params)
+
+
+def _warn_of_lost_gains(measures, labels, estimator):
+    """Warn if an estimator's `gains` forbid a label, and a scorer without gains forbids none."""
+    gains = getattr(estimator, "gains", None)
+    names = [each.text for each in measures if each.measure.about in ("forbidden", "both")]
+    if not names or not isinstance(gains, Mapping):
+        return
+    gained = as_gains(labels)
+    forbidden = [label for label, gain in gains.items() if gain < 0 and (gained == label).any()]
+    if forbidden and not (gained < 0).any():
+        warn_user(
+            f"the scorer has no gains, so that nothing is forbidden for {brief_list(names)}, and "
+            f"{type(estimator).__name__} forbids the label {brief(forbidden[0])}: give both the "
+            "same, as by make_ranking_scorer(..., gains=gains).",
+            DataWarning,
+        )
 
 
 def _check_parameters(wanted, params):

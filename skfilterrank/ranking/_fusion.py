@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from skfilterrank._base.checks import (
     check_choice,
     check_count,
+    check_level_scores,
     check_number,
     check_numbers,
-    check_scores,
     columns_of,
 )
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS
@@ -274,13 +274,14 @@ def _score_matrix(scores, groups):
     """Return a score matrix with one column per system, and the names of the systems."""
     columns = columns_of(scores, "runs")
     carriers = list(columns.values()) if isinstance(scores, Mapping) else [scores]
-    find_groups(groups, *carriers, names=["runs"] * len(carriers))
+    names = [f"runs[{brief(name)}]" for name in columns] if len(carriers) > 1 else ["runs"]
+    find_groups(groups, *carriers, names=names)
     if not columns:
         raise InputError("runs holds no system: expected at least one column of scores.")
     checked = []
     for name, column in columns.items():
         try:
-            checked.append(check_scores(column, name="y_score"))
+            checked.append(check_level_scores(column))
         except ValueError as error:
             error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise

@@ -15,7 +15,13 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
 from skfilterrank._lists.cut_queries import count_known_queries, note_documents
-from skfilterrank._lists.gains import Gains, TwoLabels, labels_in_one_column, read_two_labels
+from skfilterrank._lists.gains import (
+    Gains,
+    TwoLabels,
+    has_two_labels,
+    labels_in_one_column,
+    read_two_labels,
+)
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_one_order, find_groups
@@ -416,6 +422,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if groups is None and threshold.is_calibrated:
             threshold.rows_as_queries(0)
         has_two = self.filter_estimator is not None
+        if not has_two and has_two_labels(y):
+            raise InputError(
+                "y has two columns, as for two models, and filter_estimator= is None: give the "
+                "model of harm as filter_estimator, or one column of labels."
+            )
         two = read_two_labels(y, self.gains) if has_two else None
         are_told = has_two and np.ndim(y) == 2
         rows = prepare_rows(

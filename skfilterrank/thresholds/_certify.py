@@ -11,7 +11,12 @@ from skfilterrank._lists.queries import check_one_order
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate, make_certificate
 from skfilterrank.thresholds._curves import ThresholdCurve
-from skfilterrank.thresholds._judged_scores import clusters_by_content, name_unit, number_clusters
+from skfilterrank.thresholds._judged_scores import (
+    clusters_by_content,
+    name_unit,
+    number_clusters,
+    warn_if_swapped,
+)
 from skfilterrank.thresholds._risk_steps import (
     CountedQueries,
     Steps,
@@ -340,6 +345,7 @@ def risk_certificate(
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     check_one_order(y_true=y_true, clusters=clusters)
     lists = lists.replace(scores=check_level_scores(y_score))
+    warn_if_swapped(lists.gains, lists.scores)
     given = lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
     # Hidden rows do not count, so that they may be left out of the scores.

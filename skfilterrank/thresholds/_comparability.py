@@ -10,10 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank._base.checks import check_level_scores
 from skfilterrank._base.results import Result
 from skfilterrank._base.sklearn_compat import limit_threads
-from skfilterrank._base.words import warn_user
+from skfilterrank._base.words import counted
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank.exceptions import DataWarning
-from skfilterrank.thresholds._judged_scores import JudgedScores, unit_of
+from skfilterrank.thresholds._judged_scores import JudgedScores, unit_of, warn_if_swapped
 
 # Fewest queries for a standard error over queries.
 _ENOUGH = 30
@@ -24,8 +23,6 @@ _HALF = 0.5
 _MOST = 10_000
 # Quantiles of the scores that bound the bins of a curve.
 _PLACES = np.arange(1, 100) / 100
-# Labels of more values than this are probably scores, if scores have at most as many.
-_MANY_LABELS = 50
 # Inverse strength of a penalty that only keeps slopes finite.
 _INVERSE_PENALTY = 1e4
 # List means are equal within this share of the spread of the scores.
@@ -67,7 +64,7 @@ class ScoreComparability(Result):
 
     def _summary(self):
         told = {True: "scores compare", False: "scores do not compare", None: "cannot tell"}
-        return f"{told[self.compares]}, ratio {self.ratio:.2f}, {self.n_queries} queries"
+        return f"{told[self.compares]}, ratio {self.ratio:.2f}, {counted(self.n_queries, 'query')}"
 
     def _head(self):
         return self.sentence
@@ -147,13 +144,7 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     """
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     scores = check_level_scores(y_score).astype(np.float64, copy=False)
-    n_labels, n_scores = (len(np.unique(each)) for each in (lists.gains, scores))
-    if n_scores <= _MANY_LABELS < n_labels:
-        warn_user(
-            f"y_true has {n_labels} values and y_score {n_scores}. If they are swapped: labels "
-            "come first, then scores.",
-            DataWarning,
-        )
+    warn_if_swapped(lists.gains, scores)
     no_columns = np.empty((len(scores), 0))
     judged = JudgedScores(
         lists.replace(scores=scores), np.arange(lists.index.n_queries), no_columns, []

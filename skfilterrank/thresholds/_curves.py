@@ -34,7 +34,7 @@ from skfilterrank._lists.scoring import (
     with_undefined,
 )
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._judged_scores import values_shown
+from skfilterrank.thresholds._judged_scores import values_shown, warn_if_swapped
 
 
 class Noted(NamedTuple):
@@ -343,6 +343,7 @@ def threshold_curve(
     )
     weights = query_weights(query_weight, lists.index)
     lists = lists.replace(scores=check_level_scores(y_score), weights=weights)
+    warn_if_swapped(lists.gains, lists.scores)
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries, undefined)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve.of(entries, parsed)._with_sign(parsed)
@@ -472,6 +473,7 @@ def risk_coverage_curve(
     parsed = parse_measure(measure).for_threshold()
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     lists = lists.replace(scores=check_level_scores(y_score).astype(np.float64, copy=False))
+    warn_if_swapped(lists.gains, lists.scores)
     warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries)
     scored = lists.scores > -np.inf
     values, nothing = values_shown(lists, parsed, scored, np.zeros(len(scored), dtype=bool))

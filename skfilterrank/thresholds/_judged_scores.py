@@ -21,12 +21,14 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.scoring import mean_and_error, mean_over_queries, with_undefined
-from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief, brief_list
 
 # Number of folds by query for choosing levels and for out-of-fold predictions.
 N_FOLDS = 5
 # Number of queries that suffice for a comparison: more would hardly change its standard errors.
 ENOUGH_QUERIES = 10_000
+# Labels of more values than this are probably scores, if scores have at most as many.
+_MANY_LABELS = 50
 # Quantiles that bound the usual list sizes.
 _USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
@@ -450,6 +452,20 @@ def warn_without_good(gains: np.ndarray) -> None:
             f"{remedy}",
             FitWarning,
             argument=named,
+        )
+
+
+def warn_if_swapped(gains, scores, names=("y_true", "y_score"), order="labels, then scores"):
+    """Warn if labels look like scores, and scores like labels."""
+    # Some rows mostly show that there are many scores.
+    if len(np.unique(scores[: 2 * _MANY_LABELS])) > _MANY_LABELS:
+        return
+    n_labels, n_scores = (len(np.unique(each)) for each in (gains, scores))
+    if n_scores <= _MANY_LABELS < n_labels:
+        warn_user(
+            f"{names[0]} has {n_labels} values and {names[1]} {n_scores}. If they are swapped: the "
+            f"order is {order}.",
+            DataWarning,
         )
 
 

@@ -21,7 +21,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_groups, check_one_order, first_rows
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._files import threshold_checksum
-from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
+from skfilterrank.thresholds._judged_scores import name_unit, number_clusters, warn_if_swapped
 from skfilterrank.thresholds._risk_steps import DrawnSoFar, Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_risks
 from skfilterrank.thresholds._watched import (
@@ -283,6 +283,7 @@ class RiskMonitor:
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
         check_one_order(y_true=y_true, clusters=clusters)
         lists = lists.replace(scores=check_level_scores(y_score))
+        warn_if_swapped(lists.gains, lists.scores)
         lists = self._threshold.hidden(lists, threshold)
         ids = [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):

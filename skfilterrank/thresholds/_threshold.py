@@ -55,6 +55,7 @@ from skfilterrank.thresholds._judged_scores import (
     scored_sizes,
     usual_sizes,
     values_shown,
+    warn_if_swapped,
     warn_without_forbidden,
     warn_without_good,
 )
@@ -200,6 +201,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 "row."
             )
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
+        warn_if_swapped(lists.gains, column, ("y", "scores"), "scores, then labels")
         self.check_weights(query_weight, n_more=more.shape[1])
         index = lists.index
         lists = lists.replace(weights=query_weights(query_weight, index))

@@ -236,7 +236,7 @@ class RiskStatus(Result):
             text += f" Each {self.unit} counts once, with the mean of its queries."
         if n_left_out := int(self.rates["n_left_out"].max()):
             text += (
-                f" {counted(n_left_out, 'query')} without labels are left out: the others must be "
+                f" Left out without labels: {counted(n_left_out, 'query')}. The others must be "
                 "like a random draw of all."
             )
         return f"{text} {self.bound_in_words} {self.advice}".rstrip()

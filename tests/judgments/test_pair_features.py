@@ -253,6 +253,7 @@ def test_sparse_vectors_are_compared_and_are_no_columns():
         (lambda X, y: (X.assign(**dict.fromkeys(RANKS, np.nan)), y), "got NaN alone"),
         (lambda X, y: (X.assign(**{"rank a": 0}), y), "X must hold ranks from 1 on"),
         (lambda X, y: (X.assign(text="the"), y), "hold no terms"),
+        (lambda X, y: (X[[]], y), "X must hold at least one column"),
         (lambda X, y: (X, y[1:]), "y has 59 entries but there are 60 rows"),
     ],
 )

@@ -2,10 +2,12 @@
 
 import re
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow
 import pytest
 
 from skfilterrank._lists.gains import as_gains, has_two_labels, read_two_labels
@@ -31,6 +33,9 @@ def assert_gains(actual, expected):
         np.array([2, -1, np.nan], dtype=np.float32),
         np.array([2, -1, np.nan], dtype=np.float16),
         np.array([2, -1, None], dtype=object),
+        [Decimal("2.0"), Decimal(-1), Decimal("nan")],
+        pd.Series([2, -1, None], dtype=pd.ArrowDtype(pyarrow.decimal128(5, 2))),
+        pl.Series([2, -1, None], dtype=pl.Decimal(5, 2)),
         np.array([[2.0], [-1.0], [np.nan]]),
         pd.Series([2, -1, np.nan], index=[5, 5, 5]),
         pd.Series([2, -1, None], dtype=object),
@@ -165,6 +170,7 @@ def test_many_unknown_labels_are_counted():
         np.array([5], dtype="timedelta64[D]"),
         [pd.Timestamp("2020")],
         [(1, 2), (3, 4)],
+        [Decimal("sNaN")],
     ],
     ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', '')}",
 )

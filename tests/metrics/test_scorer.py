@@ -56,7 +56,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import (
     forbidden_at_k,
     make_ranking_scorer,
@@ -572,3 +572,14 @@ def test_a_function_of_your_own_in_a_search(measure_table):
             np.testing.assert_allclose(
                 found(scoring, each), found(make_ranking_scorer(name), named)
             )
+
+
+def test_gains_of_the_model_that_the_scorer_lacks_are_told():
+    grades, gains = series(np.maximum(Y, 0)), {0: -4, 1: 1, 2: 2}
+    model = RankAndFilter(Ridge(), gains=gains).fit(X, grades)
+    with pytest.warns(DataWarning, match="no gains, .* 'ndcg_f@3', .* RankAndFilter forbids .* 0"):
+        make_ranking_scorer(["ndcg_f@3", "ap"])(model, X, grades)
+    with warnings.catch_warnings(action="error"):
+        make_ranking_scorer("ap")(model, X, grades)
+        scorer = make_ranking_scorer("ndcg_f", gains=gains)
+        assert scorer(model, X, grades) == model.score(X, grades)

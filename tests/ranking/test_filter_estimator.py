@@ -238,7 +238,7 @@ class TestErrors:
             self.fit(data, three)
         with pytest.raises(InputError, match="y has the harm -1: give 0 for a harmless document"):
             self.fit(data, np.column_stack([np.maximum(data.y, 0), data.y]))
-        with pytest.raises(ValueError, match="y"):
+        with pytest.raises(InputError, match=r"y has two columns, .* filter_estimator= is None"):
             RankAndFilter(Ridge()).fit(data.X, three[:, :2], groups=data.groups)
         unknown = np.column_stack([np.full(len(data.y), np.nan), data.y < 0])
         with pytest.raises(InputError, match="y holds no judged relevance: expected at least one"):

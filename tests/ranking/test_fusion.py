@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
 from skfilterrank.ranking import fuse_runs
 from skfilterrank.ranking._fusion import METHODS, score_table
@@ -20,6 +21,12 @@ def fused(y_scores, groups=None, **options):
     """Fused scores of one query, as a list."""
     n_rows = len(next(iter(y_scores.values())))
     return fuse_runs(y_scores, groups=[1] * n_rows if groups is None else groups, **options)
+
+
+def test_systems_in_another_order_are_named():
+    scores = {"words": pd.Series([3.0, 2.0, 1.0]), "links": pd.Series([3.0, 2.0, 1.0], [2, 0, 1])}
+    with pytest.raises(InputError, match=r"^runs\['links'\] and runs\['words'\] have the same ind"):
+        fuse_runs(scores, groups=[1, 1, 1])
 
 
 class TestSystems:

@@ -213,7 +213,7 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
     with pytest.warns(DataWarning, match="1 of 2 queries is left out"):
         rates = watch(monitor, [np.nan, np.nan], [-np.inf] * 2, ["d", "e"]).rates
     assert rates[["n_queries", "n_left_out"]].to_numpy().tolist() == [[2, 2]]
-    assert "2 queries without labels are left out" in str(monitor.status)
+    assert "Left out without labels: 2 queries." in str(monitor.status)
     with pytest.warns(DataWarning, match=r"1 of 2 queries is left out"):
         rates = watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates
     assert rates["n_queries"].tolist() == [3]

@@ -25,11 +25,14 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import evaluate, ndcg_f_score
+from skfilterrank.ranking import fuse_runs
 from skfilterrank.thresholds import (
+    CertifiedThreshold,
     ExpectedThreshold,
     FixedThreshold,
     LearnedThreshold,
     PerQueryThreshold,
+    RiskMonitor,
     TunedThreshold,
     _list_models,
     load_threshold,
@@ -286,6 +289,7 @@ def test_whole_numbers_that_float64_takes_for_equal_are_refused():
         lambda: TunedThreshold().fit(large, y, **given),
         lambda: TunedThreshold().fit(pd.DataFrame({0: scores, 1: large}), y, **given),
         lambda: FixedThreshold(level).fit().predict(-large),
+        lambda: fuse_runs({"a": scores, "b": large}, **given),
         lambda: skfilterrank.thresholds.threshold_curve(y, large, **given),
         lambda: skfilterrank.thresholds.risk_coverage_curve(y, large, **given),
         lambda: skfilterrank.thresholds.risk_certificate(y, large, level, risks=risks, **given),
@@ -293,8 +297,24 @@ def test_whole_numbers_that_float64_takes_for_equal_are_refused():
         with pytest.raises(InputError, match="which float64 rounds to one number"):
             ask()
     spread = (scores.argsort().argsort() + 2**50) * 2**12
-    one, two = (TunedThreshold().fit(each, y, **given) for each in (spread, spread.astype(float)))
-    assert one.threshold_ == two.threshold_ > 2**53
+    forms = spread, spread.astype(float), spread.astype(np.longdouble)
+    one, two, wide = (TunedThreshold().fit(each, y, **given).threshold_ for each in forms)
+    assert one == two == wide > 2**53
+
+
+def test_swapped_labels_and_scores_are_told():
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    risks, given = {"any_forbidden@3": 0.9}, {"groups": groups}
+    with pytest.warns(DataWarning, match="swapped: the order is scores, then labels"):
+        CertifiedThreshold(risks).fit(y, scores, **given)
+    for ask in (
+        RiskMonitor(risks).update,
+        skfilterrank.thresholds.threshold_curve,
+        skfilterrank.thresholds.risk_coverage_curve,
+        functools.partial(skfilterrank.thresholds.risk_certificate, threshold=-2.0, risks=risks),
+    ):
+        with pytest.warns(DataWarning, match="swapped: the order is labels, then scores"):
+            ask(scores, y, **given)
 
 
 class TestClusters:
