@@ -341,11 +341,8 @@ class FeedbackSelector(QuerySelector):
             "n_ahead": self._sampled & self._relevant & ahead,
             "n_waiting": self._sampled & ~self._judged,
         }
-        ids = index.query_ids
-        # The type for texts of pandas cannot hold every text, such as a lone surrogate.
-        ids = pd.Index(ids, dtype=object if ids.dtype.kind in "OUT" else ids.dtype, name="qid")
         counts = {name: index.sums(mask.astype(np.int64)) for name, mask in masks.items()}
-        table = pd.DataFrame({"n_documents": index.sizes, **counts}, index=ids)
+        table = pd.DataFrame({"n_documents": index.sizes, **counts}, index=index.labels)
         chance = chance_of_miss(*table.to_numpy().T, self.target_recall)
         alpha = 1 - self.confidence_level
         sizes = zip(table["n_documents"].tolist(), table["n_sample"].tolist())

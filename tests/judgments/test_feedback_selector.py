@@ -72,7 +72,10 @@ def test_the_second_batch_is_that_of_a_model_of_the_first():
     np.testing.assert_allclose(selector.gains_[rest], by_hand[rest], atol=1e-3)
     np.testing.assert_array_equal(selector.ranking_[rest].argsort(), (-by_hand[rest]).argsort())
     # The second batch is a tenth larger than the first.
-    np.testing.assert_array_equal(selector.select(), np.sort(rest[(-by_hand[rest]).argsort()][:11]))
+    ordered = rest[(-by_hand[rest]).argsort()]
+    np.testing.assert_array_equal(selector.select(), np.sort(ordered[:11]))
+    # What is judged takes no place of a budget.
+    np.testing.assert_array_equal(selector.select(n_per_query=15), np.sort(ordered[:15]))
 
 
 @pytest.mark.parametrize("sample", [0, 0.3])
@@ -113,6 +116,16 @@ def test_texts_and_features_find_what_is_relevant_early():
         assert sorted(each.ranking_) == list(range(1, 301))
 
 
+def test_a_text_that_is_written_twice_has_the_same_probability():
+    texts = [f"{a} {b}" for a, b in product(["wing", "lift", "soup"], ["flow", "bread", "salt"])]
+    labels, prior = np.where(np.arange(18) < 10, np.arange(18) % 2, NAN), 18.0 - np.arange(18)
+    one, other = (
+        FeedbackSelector(sample=0).fit(each, labels, groups=np.zeros(18), prior=prior).gains_[10:]
+        for each in (texts * 2, texts + [f"{text} {text}" for text in texts])
+    )
+    np.testing.assert_allclose(other, one, atol=1e-3)
+
+
 def test_the_size_of_the_sample_when_the_order_runs_dry():
     # Batches end at 10, 21, 34, 49 and 66: there 50 documents follow the last relevant one. With 3
     # found, one may be missing, and a sample of 190 of 200 does not hold it with 0.05.
@@ -123,6 +136,10 @@ def test_the_size_of_the_sample_when_the_order_runs_dry():
     # Of 2,000 documents 1,900 would be in the sample: the order goes on until 190 are not relevant.
     ends = (297, 298, 2000)
     assert [size_when_dry(2000, places + 92, end, 0.8, 0.05) for end in ends] == [0, 1900, 1900]
+    # Recall below 0.01 would mean more missing documents than there are: one in the sample shows it.
+    assert size_when_dry(200, places, 66, 0.01, 0.05) == 1
+    # The last of 70 documents end a batch after 53 others, and no sample is needed any more.
+    assert size_when_dry(70, np.array([1, 2, 17]), 70, 0.8, 0.05) == 0
     # The order goes on where nothing relevant is found, or something not long ago.
     assert size_when_dry(200, np.array([], dtype=int), 200, 0.8, 0.05) == 0
     assert size_when_dry(200, np.arange(20, 200, 20), 200, 0.8, 0.05) == 0
@@ -409,6 +426,11 @@ GOOD = {"X": np.arange(6.0)[:, None], "y": [1, 0, NAN, 0, 1, 0], "groups": [1] *
         ({}, {"X": [[NAN]] * 6}, "Input X contains NaN"),
         ({}, {"X": [["wing"]] * 6}, "got a table with texts: pass texts as a list or one column"),
         ({}, {"X": pd.DataFrame({"qid": [1] * 6, "length": range(6)})}, "X has a column 'qid'"),
+        (
+            {},
+            {"X": pd.DataFrame({"run": range(6)}).rename_axis("run", axis=1)},
+            "but is a rank table",
+        ),
         ({}, {"X": ["", "", "", "", "", " "]}, "without a term"),
         ({}, {"groups": None}, "groups"),
     ],

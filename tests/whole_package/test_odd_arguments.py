@@ -179,6 +179,8 @@ def test_odd_arguments_of_estimators(name):
         queries = np.array(data["groups"]).astype(str).tolist()
         if not name.startswith("FilterOnly"):
             case.fit(clone(case.estimator), Data((X, *y), data | {"groups": HasArray(queries)}))
+        days = np.datetime64("2026-01-01") + np.unique(queries, return_inverse=True)[1]
+        case.fit(clone(case.estimator), Data((X, *y), data | {"groups": days}))
         halves = [f"\ud800{query}" for query in queries]
         for groups in (halves, np.array(halves), np.array(halves, dtype=object)):
             with contextlib.suppress(InputError):
