@@ -136,7 +136,7 @@ def test_the_size_of_the_sample_when_the_order_runs_dry():
     # Of 2,000 documents 1,900 would be in the sample: the order goes on until 190 are not relevant.
     ends = (297, 298, 2000)
     assert [size_when_dry(2000, places + 92, end, 0.8, 0.05) for end in ends] == [0, 1900, 1900]
-    # Recall below 0.01 would mean more missing documents than there are: one in the sample shows it.
+    # Recall below 0.01 would mean more missing documents than there are: any sampled one shows it.
     assert size_when_dry(200, places, 66, 0.01, 0.05) == 1
     # The last of 70 documents end a batch after 53 others, and no sample is needed any more.
     assert size_when_dry(70, np.array([1, 2, 17]), 70, 0.8, 0.05) == 0
