@@ -1,4 +1,4 @@
-"""Positions of the relevant items of each list, and the order of systems by these positions.
+"""Positions of the relevant documents of each list, and the order of systems by these positions.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 2.2, 5.2 and 7.3.1.
 """
@@ -22,10 +22,10 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelevantPositions:
-    """Positions of the relevant items of each query; ``len(result)`` is the number of queries.
+    """Positions of the relevant documents of each query; ``len(result)`` is the number of queries.
 
     Measures of recall as robustness are computed from these positions: the ranking of a query,
-    reduced to the ascending positions ``p_1 < ... < p_m`` of its m relevant items.
+    reduced to the ascending positions ``p_1 < ... < p_m`` of its m relevant documents.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class RelevantPositions:
     positions : ndarray of shape (n_relevant.sum(),), dtype int64
         Positions from 1, query by query, ascending within a query.
     n_relevant : ndarray of shape (n_queries,), dtype int64
-        Number of relevant items of each query, retrieved or not.
+        Number of relevant documents of each query, retrieved or not.
     n_found : ndarray of shape (n_queries,), dtype int64
-        Number of relevant items that were retrieved; the positions of the others are imputed.
+        Number of relevant documents that were retrieved; the positions of the others are imputed.
     n_retrieved : ndarray of shape (n_queries,), dtype int64
         Length of each returned list.
     n_items : ndarray of shape (n_queries,), dtype int64
-        Number of items that could have been retrieved.
+        Number of documents that could have been retrieved.
     """
 
     query_ids: np.ndarray
@@ -57,13 +57,13 @@ class RelevantPositions:
 
     @property
     def levels(self) -> np.ndarray:
-        """Recall level of each position: i for the i-th relevant item of a query, from 1; int64."""
+        """Recall level of each position, int64: i for the i-th relevant document of a query."""
         n_before = np.repeat(self.starts, self.n_relevant)
         return np.arange(1, len(self.positions) + 1) - n_before
 
     @property
     def is_found(self) -> np.ndarray:
-        """True where the item at a position was retrieved; bool."""
+        """True where the document at a position was retrieved; bool."""
         return self.levels <= np.repeat(self.n_found, self.n_relevant)
 
     def __len__(self) -> int:
@@ -88,10 +88,10 @@ def check_n_items(n_items, name="n_items") -> int | None:
 
 
 def positions_of(lists: RankedLists, n_items: int | None = None) -> RelevantPositions:
-    """Compute the positions of all queries; missing items get the last positions of `n_items`.
+    """Compute the positions of all queries; missing documents get the last positions of `n_items`.
 
-    None means the number of rows of a query plus its number of relevant items: a missing item is
-    then behind every row.
+    None means the number of rows of a query plus its number of relevant documents: a missing
+    document is then behind every row.
     """
     n_queries = lists.index.n_queries
     counts = {name: np.empty(n_queries, dtype=np.int64) for name in ("m", "found", "length", "n")}
@@ -121,7 +121,7 @@ def positions_of(lists: RankedLists, n_items: int | None = None) -> RelevantPosi
 
 
 def impute(result: RelevantPositions, n_items: np.ndarray, imputation: str) -> np.ndarray:
-    """Return the positions with imputed values for missing items."""
+    """Return the positions with imputed values for missing documents."""
     if imputation == "pessimistic":
         before = n_items - result.n_relevant
     else:
@@ -131,7 +131,7 @@ def impute(result: RelevantPositions, n_items: np.ndarray, imputation: str) -> n
 
 
 def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count relevant and retrieved relevant items of each query, and return their positions.
+    """Count relevant and retrieved relevant documents of each query, and return their positions.
 
     The positions count from 1, list by list, ascending within a list; all int64.
     """
@@ -140,16 +140,16 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def collection_sizes(facts) -> np.ndarray:
-    """Return the number of items of each query, by default its rows plus its relevant documents."""
+    """Return the number of documents of each query; by default rows plus relevant documents."""
     n_items = facts.option("n_items")
     return facts.n + facts.m if n_items is None else np.full(len(facts.m), float(n_items))
 
 
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
-    """Return the checked number of items of each query of a block; int64."""
+    """Return the checked number of documents of each query of a block; int64."""
     if n_items is None:
-        # Missing items are placed after every row, so filtering a relevant item never improves a
-        # list.
+        # Missing documents are placed after every row, so filtering a relevant document never
+        # improves a list.
         return block.sizes + block.n_relevant.astype(np.int64)
     needed = block.n_retained + n_missing
     worst = int(needed.argmax())
@@ -173,7 +173,7 @@ class PreferenceMatrix:
     """Order of the systems, query by query, by lexicographic recall or precision.
 
     Preferences are an order, so the systems of a query are sorted instead of compared pair by pair.
-    The result is exact for any number of items: Diaz and Mitra, "Recall as a Measure of Ranking
+    The result is exact for any number of documents: Diaz and Mitra, "Recall as a Measure of Ranking
     Robustness", 2023.
 
     Attributes
@@ -182,9 +182,10 @@ class PreferenceMatrix:
         Rank of each system for each query: 1 is the best, equal rankings share the mean of their
         ranks. All are equal where nothing is relevant.
     n_relevant : ndarray of shape (n_queries,), dtype int64
-        Number of relevant items of each query.
+        Number of relevant documents of each query.
     kind : {"recall", "precision"}
-        "recall" if the last relevant items are compared first, "precision" if the first ones are.
+        "recall" if the last relevant documents are compared first, "precision" if the first ones
+        are.
     """
 
     ranks: pd.DataFrame
@@ -198,7 +199,7 @@ class PreferenceMatrix:
         *,
         kind: str = "recall",
     ) -> PreferenceMatrix:
-        """Order many systems for each query, from the positions of their relevant items.
+        """Order many systems for each query, from the positions of their relevant documents.
 
         Use it for runs that retrieved different documents, each aligned with the judgments
         separately.
@@ -207,7 +208,7 @@ class PreferenceMatrix:
         ----------
         positions : dict of RelevantPositions
             Results of :func:`positions_of` by name of the system, all for the same queries
-            and judgments. Items that were not retrieved come after all lists.
+            and judgments. Documents that were not retrieved come after all lists.
         kind
             As in :func:`lexicographic_preference`.
 
@@ -220,7 +221,7 @@ class PreferenceMatrix:
         ------
         ValueError
             If there is no system, if the systems differ in their queries or in the number of
-            relevant items of a query, or if `kind` is not as described.
+            relevant documents of a query, or if `kind` is not as described.
 
         Examples
         --------
@@ -261,7 +262,7 @@ class PreferenceMatrix:
 
 
 def comparable(systems, imputation="pessimistic", n_items=None):
-    """Impute the missing items of all systems in the same way; by default after all lists."""
+    """Impute the missing documents of all systems in the same way; by default after all lists."""
     check_choice(imputation, "imputation", IMPUTATIONS)
     if n_items is None:
         longest = np.max([system.n_retrieved for system in systems], axis=0)
@@ -270,7 +271,7 @@ def comparable(systems, imputation="pessimistic", n_items=None):
 
 
 def _similar(n_relevant, n_systems):
-    """Yield groups of queries with similar numbers of relevant items, limited by memory."""
+    """Yield groups of queries with similar numbers of relevant documents, limited by memory."""
     queries = np.argsort(n_relevant, kind="stable")
     queries = queries[n_relevant[queries] > 0]
     while len(queries):
@@ -300,7 +301,7 @@ def _mid_ranks(values):
 
 
 def _check_same_relevant(system, result, reference, expected):
-    """Check that a system has the queries and numbers of relevant items of the first system."""
+    """Check that a system has the queries and numbers of relevant documents of the first system."""
     if not np.array_equal(result.query_ids, expected.query_ids):
         theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
         odd = sorted(theirs ^ ours, key=str)[0]
@@ -314,9 +315,9 @@ def _check_same_relevant(system, result, reference, expected):
         query = int(differ.argmax())
         raise InputError(
             f"query {brief(str(result.query_ids[query]))} has {result.n_relevant[query]} relevant "
-            f"items for {brief(system)} and {expected.n_relevant[query]} for {brief(reference)}: "
-            "align all systems with the same judgments, relevant documents that were not "
-            "retrieved as rows of score -inf."
+            f"documents for {brief(system)} and {expected.n_relevant[query]} for "
+            f"{brief(reference)}: align all systems with the same judgments, relevant documents "
+            "that were not retrieved as rows of score -inf."
         )
 
 

@@ -33,8 +33,8 @@ from skfilterrank.metrics import (
 
 Values = Callable[[np.ndarray], np.ndarray]
 
-# For these measures, the worst-off searcher is the one who wants only the last relevant item: by
-# theorem A.1, or for recall and R-precision because their exposure is flat.
+# For these measures, the worst-off searcher is the one who wants only the last relevant document:
+# by theorem A.1, or for recall and R-precision because their exposure is flat.
 _TOP_HEAVY = (
     average_precision_score,
     ndcg_score,
@@ -45,7 +45,8 @@ _TOP_HEAVY = (
     recall_at_k_score,
 )
 _CHUNK = 2**20
-# 20 items have a million subsets, which take half a second. Each further item doubles the time.
+# 20 documents have a million subsets, which take half a second. Each further document doubles the
+# time.
 _MOST_ENUMERATED = 20
 _MOST_CELLS = 2**22
 
@@ -54,16 +55,16 @@ def recall_level_metric(
     positions: ArrayLike,
     measure: str | Callable = "ap",
 ) -> float | np.ndarray:
-    """Compute the value of a measure from the positions of the relevant items.
+    """Compute the value of a measure from the positions of the relevant documents.
 
     Parameters
     ----------
     positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
-        Positions of all relevant items, from 1, distinct within a ranking, in any order. Items
-        that were not retrieved also need a position, usually at the end of the corpus.
+        Positions of all relevant documents, from 1, distinct within a ranking, in any order.
+        Documents that were not retrieved also need a position, usually at the end of the corpus.
     measure : str or callable, default="ap"
         Name of a measure, with optional cut-off and options. Higher values must be better, and the
-        measure must be a sum over the relevant items. Examples are "ap", "ndcg", "rr",
+        measure must be a sum over the relevant documents. Examples are "ap", "ndcg", "rr",
         "rbp(persistence=0.9)", "tse(exposure=ndcg)", "r_precision", "recall@1000", "success@10" and
         "lexirecall(scale=share,n_items=1000)". A callable takes a float64 array of positions of
         shape (n_rankings, n_relevant), ascending in each row, and returns one number for each
@@ -82,14 +83,14 @@ def recall_level_metric(
 
     See Also
     --------
-    worst_case_searcher : Smallest value over all sets of items that a searcher may want.
+    worst_case_searcher : Smallest value over all sets of documents that a searcher may want.
 
     Notes
     -----
-    Let ``p_1 < ... < p_m`` be the positions of the m relevant items. The value is ``sum over i of
-    e(p_i) * z(i, m)`` (equation 1 of [1]_), with exposure e and normalisation z as in the table. It
-    equals the value of the measure of the same name for a ranking with relevant items at exactly
-    these positions in an infinite collection.
+    Let ``p_1 < ... < p_m`` be the positions of the m relevant documents. The value is ``sum over i
+    of e(p_i) * z(i, m)`` (equation 1 of [1]_), with exposure e and normalisation z as in the table.
+    It equals the value of the measure of the same name for a ranking with relevant documents at
+    exactly these positions in an infinite collection.
 
     ============= =========================== ==============================
     measure       exposure e(p)               normalisation z(i, m)
@@ -104,9 +105,10 @@ def recall_level_metric(
     ============= =========================== ==============================
 
     Here g is the persistence. The first five are top-heavy recall-level metrics (definition 2.1):
-    exposure falls strictly with the position, the normalisation is 1 for a single relevant item,
-    and removing the first relevant item never raises the value. In float64, the exposure of "rbp"
-    becomes 0 at some position (3,334 at persistence 0.8), and does not fall any further.
+    exposure falls strictly with the position, the normalisation is 1 for a single relevant
+    document, and removing the first relevant document never raises the value. In float64, the
+    exposure of "rbp" becomes 0 at some position (3,334 at persistence 0.8), and does not fall any
+    further.
 
     References
     ----------
@@ -127,7 +129,7 @@ def recall_level_metric(
 
 
 class PositionFacts(RowFacts):
-    """Data about one query, for measures as sums: all relevant items are ranked, n is infinite."""
+    """Data about one query, for sums: all relevant documents are ranked, n is infinite."""
 
     def __init__(self, parsed: ParsedMeasure, n_relevant: int, n_others: int = 0):
         gains = np.repeat([1.0, 0.0], [n_relevant, n_others])
@@ -143,7 +145,7 @@ def resolve_measure(measure) -> Values:
     """Return the measure as a function of positions.
 
     The function takes positions of shape (n_rankings, n_relevant), ascending in each row, and
-    returns values of shape (n_rankings,). Raises if the measure is no sum over relevant items.
+    returns values of shape (n_rankings,). Raises if the measure is no sum over relevant documents.
     """
     if _is_users(measure):
         return partial(_checked_values, function=measure, name=measure)
@@ -155,8 +157,8 @@ def resolve_measure(measure) -> Values:
 
     if not parsed.measure.greater_is_better or not _is_sum_of_positions(form_of):
         raise InputError(
-            "measure must be a sum over the positions of the relevant items for which higher is "
-            f"better, such as 'ap' or 'recall@1000', got {brief(parsed.text)}."
+            "measure must be a sum over the positions of the relevant documents for which higher "
+            f"is better, such as 'ap' or 'recall@1000', got {brief(parsed.text)}."
         )
 
     def sums(positions):
@@ -171,7 +173,7 @@ def _is_users(measure):
 
 
 def _is_sum_of_positions(form_of):
-    """Return True if a measure is a sum over relevant items that does not depend on other items."""
+    """Return True if a measure is a sum over relevant documents, whatever the others are."""
     if form_of(2) is None:
         return False
     alone, among_others = (_sums(np.array([[2.0, 4.0]]), form_of(2, n)) for n in (0, 1))
@@ -179,7 +181,7 @@ def _is_sum_of_positions(form_of):
 
 
 def _sums(positions, form):
-    """Compute a measure by adding its terms (`form`) for the relevant items of each ranking."""
+    """Compute a measure by adding its terms (`form`) for the relevant documents of each ranking."""
     level = np.broadcast_to(np.arange(1, positions.shape[1] + 1), positions.shape)
     query = np.zeros((1, 1), dtype=np.intp)
     with np.errstate(invalid="ignore"):
@@ -225,14 +227,14 @@ def check_positions(positions) -> np.ndarray:
     bad = ~((checked >= 1) & (np.floor(checked) == checked) & (checked < np.inf))
     if bad.any():
         raise InputError(
-            f"positions must be whole numbers from 1, got {checked[bad][0]}. For an item that was "
-            "not retrieved, pass a position at the end of the corpus."
+            f"positions must be whole numbers from 1, got {checked[bad][0]}. For a document that "
+            "was not retrieved, pass a position at the end of the corpus."
         )
     twice = checked[:, 1:] == checked[:, :-1]
     if twice.any():
         raise InputError(
             "positions of one ranking must be distinct, got "
-            f"{int(checked[:, 1:][twice][0])} more than once: pass one position per item."
+            f"{int(checked[:, 1:][twice][0])} more than once: pass one position per document."
         )
     return checked
 
@@ -249,29 +251,29 @@ def metric_orientation(
     *,
     kind: str = "recall",
 ) -> float | np.ndarray:
-    """Compute how much a measure falls when the last (or first) relevant item moves down.
+    """Compute how much a measure falls when the last (or first) relevant document moves down.
 
-    A large fall for the last item means that the measure rewards recall, a large fall for the first
-    item that it rewards precision.
+    A large fall for the last document means that the measure rewards recall, a large fall for the
+    first document that it rewards precision.
 
     Parameters
     ----------
     measure : str or callable
         Measure, as in :func:`recall_level_metric`.
     n_items : int
-        Number n of items that are ranked.
+        Number n of documents that are ranked.
     n_relevant : int or array-like of shape (n_values,)
-        Number m of relevant items, from 1 to `n_items`.
+        Number m of relevant documents, from 1 to `n_items`.
     kind : {"recall", "precision"}, default="recall"
-        "recall": all relevant items are on top, and the last of them moves from position m to
-        position n. "precision": one relevant item is first and the others are at the bottom, and
-        the first moves from position 1 to position ``n - m + 1``, just above the others.
+        "recall": all relevant documents are on top, and the last of them moves from position m to
+        position n. "precision": one relevant document is first and the others are at the bottom,
+        and the first moves from position 1 to position ``n - m + 1``, just above the others.
 
     Returns
     -------
     float or ndarray of shape (n_values,), dtype float64
-        Value before the move minus value after the move; 0 if all items are relevant. It is at most
-        1 for the named measures.
+        Value before the move minus value after the move; 0 if all documents are relevant. It is at
+        most 1 for the named measures.
 
     Raises
     ------
@@ -282,18 +284,20 @@ def metric_orientation(
     Notes
     -----
     This is the orientation of section 3.1 and figures 2 and 3 of [1]_. The statements of the paper
-    on figure 3 (100,000 items, 1 to 15 of them relevant) hold, with these exceptions and additions:
+    on figure 3 (100,000 documents, 1 to 15 of them relevant) hold, with these exceptions and
+    additions:
 
-    * With one relevant item, both kinds are the same move. The orientation of RR, AP, recall and
-      R-precision is then about 1, and that of nDCG is 0.94. So the precision orientation of nDCG is
-      above that of AP, recall@1000 and R-precision only from two relevant items on.
+    * With one relevant document, both kinds are the same move. The orientation of RR, AP, recall
+      and R-precision is then about 1, and that of nDCG is 0.94. So the precision orientation of
+      nDCG is above that of AP, recall@1000 and R-precision only from two relevant documents on.
     * The precision orientations of AP, recall@1000 and R-precision are equal to 1e-5, but not
-      exactly: after the move, AP still gains ``1 / (n - m + 1)`` from the first item.
-    * At persistence 0.8, the precision orientation of RBP is above that of AP from 5 relevant items
-      on, and above that of nDCG from 11 on. Its recall orientation is always below that of nDCG.
+      exactly: after the move, AP still gains ``1 / (n - m + 1)`` from the first document.
+    * At persistence 0.8, the precision orientation of RBP is above that of AP from 5 relevant
+      documents on, and above that of nDCG from 11 on. Its recall orientation is always below that
+      of nDCG.
     * TSE with the exposure of AP has the same recall orientation as AP, ``1/m - 1/n``. With the
-      exposure of nDCG, its recall orientation falls least with the number of relevant items. For
-      two or more relevant items, the precision orientation of TSE is 0 for any exposure.
+      exposure of nDCG, its recall orientation falls least with the number of relevant documents.
+      For two or more relevant documents, the precision orientation of TSE is 0 for any exposure.
 
     References
     ----------
@@ -320,7 +324,7 @@ def metric_orientation(
 
 
 def _first_moves(n_items, n_relevant):
-    """Return the positions before and after the first relevant item moves down to the others.
+    """Return the positions before and after the first relevant document moves down to the others.
 
     The result has shape (2, n_relevant).
     """
@@ -331,7 +335,7 @@ def _first_moves(n_items, n_relevant):
 
 
 def _last_moves(n_items, n_relevant):
-    """Return the positions before and after the last relevant item moves to the end.
+    """Return the positions before and after the last relevant document moves to the end.
 
     The result has shape (2, n_relevant).
     """
@@ -348,12 +352,12 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     ----------
     measure : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
         Measure that compares the rankings. "tse" stands for any exposure that falls strictly with
-        the position. "lexirecall" compares the positions of all relevant items; lexiprecision has
-        the same probability. "recall@1000" is "recall" with ``k=1000``.
+        the position. "lexirecall" compares the positions of all relevant documents; lexiprecision
+        has the same probability. "recall@1000" is "recall" with ``k=1000``.
     n_items : int
-        Number n of items, all of which are ranked.
+        Number n of documents, all of which are ranked.
     n_relevant : int
-        Number m of relevant items, from 1 to `n_items`.
+        Number m of relevant documents, from 1 to `n_items`.
     k : int, default=None
         Cut-off of "recall"; None for the other measures.
 
@@ -375,9 +379,10 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     that is the sum, over all outcomes, of the squared probability of the outcome. The probabilities
     are, with binomial coefficients ``C(n, m)``:
 
-    * "tse": ``C(i - 1, m - 1) / C(n, m)`` for i as the position of the last relevant item. The
+    * "tse": ``C(i - 1, m - 1) / C(n, m)`` for i as the position of the last relevant document. The
       statement of theorem A.9 lacks the square, but its proof and section 5.3 have it.
-    * "recall": ``C(k, i) C(n - k, m - i) / C(n, m)`` for i relevant items in the first k positions.
+    * "recall": ``C(k, i) C(n - k, m - i) / C(n, m)`` for i relevant documents in the first k
+      positions.
     * "r_precision": as for "recall" with k = m.
     * "lexirecall": ``1 / C(n, m)`` for each of the ``C(n, m)`` sets of positions.
 
@@ -390,7 +395,7 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
 
     Examples
     --------
-    Probabilities for 10 relevant items among 1,000:
+    Probabilities for 10 relevant documents among 1,000:
 
     >>> from skfilterrank.metaevaluation import tie_probability
     >>> round(tie_probability("r_precision", 1000, 10), 5)
@@ -413,7 +418,7 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
 
 
 def _last_position(n_items, n_relevant, _):
-    """Sum the squared probabilities of the positions of the last relevant item."""
+    """Sum the squared probabilities of the positions of the last relevant document."""
     # P(i) is the probability of position i: P(n) = m / n, and P(i) = P(i + 1) * (i + 1 - m) / i.
     probability = n_relevant / n_items
     total = probability**2
@@ -429,7 +434,7 @@ def _last_position(n_items, n_relevant, _):
 
 
 def _number_above(n_items, n_relevant, k):
-    """Sum the squared probabilities of the number of relevant items in the first k positions."""
+    """Sum the squared probabilities of the number of relevant documents in the first k."""
     least, most = max(0, n_relevant + k - n_items), min(k, n_relevant)
     mode = (k + 1) * (n_relevant + 1) // (n_items + 2)
     mode = min(max(mode, least), most)
@@ -468,24 +473,25 @@ def worst_case_searcher(
     *,
     order: str = "fixed",
 ) -> float | np.ndarray:
-    """Compute the smallest value of a ranking over all searchers who want some relevant items.
+    """Compute the smallest value of a ranking over all searchers who want some relevant documents.
 
-    Each non-empty set of the m relevant items may be what a searcher wants, so there are ``2 ** m -
-    1`` searchers. For "ap", "ndcg", "rbp", "tse", "rr", "r_precision" and "recall@k", the worst-off
-    searcher wants only the relevant item that is ranked last. For other measures all searchers are
-    tried, of at most 20 relevant items.
-    If the relevant items are shuffled for each request, every item is sometimes first, so a
-    searcher who wants only one item can expect a higher value.
+    Each non-empty set of the m relevant documents may be what a searcher wants, so there are ``2 **
+    m - 1`` searchers. For "ap", "ndcg", "rbp", "tse", "rr", "r_precision" and "recall@k", the
+    worst-off searcher wants only the relevant document that is ranked last. For other measures all
+    searchers are tried, of at most 20 relevant documents. If the relevant documents are shuffled
+    for each request, every document is sometimes first, so a searcher who wants only one document
+    can expect a higher value.
 
     Parameters
     ----------
     positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
-        Positions of all relevant items, from 1, distinct within a ranking, in any order.
+        Positions of all relevant documents, from 1, distinct within a ranking, in any order.
     measure : str or callable, default="ap"
         Measure, as in :func:`recall_level_metric`.
     order : {"fixed", "random"}, default="fixed"
-        With "fixed", an item stands at one position. With "random", the relevant items are shuffled
-        among `positions` for each request, and the value of a searcher is the mean over all orders.
+        With "fixed", a document stands at one position. With "random", the relevant documents are
+        shuffled among `positions` for each request, and the value of a searcher is the mean over
+        all orders.
 
     Returns
     -------
@@ -496,35 +502,35 @@ def worst_case_searcher(
     ------
     ValueError
         In the same cases as :func:`recall_level_metric`, and if there are more than 20 relevant
-        items, and all searchers are to be tried.
+        documents, and all searchers are to be tried.
 
     See Also
     --------
-    recall_level_metric : The value to a searcher who wants all relevant items.
+    recall_level_metric : The value to a searcher who wants all relevant documents.
 
     Notes
     -----
     This is equation 4 of [1]_. For a top-heavy recall-level metric, the worst case is the exposure
-    ``e(p_m)`` of the last relevant item (theorem A.1). This is total search efficiency ("tse") with
-    the exposure of the measure, and covers "ap", "ndcg", "rbp", "rr" and "tse".
+    ``e(p_m)`` of the last relevant document (theorem A.1). This is total search efficiency ("tse")
+    with the exposure of the measure, and covers "ap", "ndcg", "rbp", "rr" and "tse".
 
     "recall@k" and "r_precision" are not top-heavy by definition 2.1, because their exposure is
     flat, but the same searcher is worst off. The worst case of "recall@k" is 1 if ``p_m <= k``,
-    else 0. The worst case of "r_precision" is 0, because a searcher who wants one item looks at one
-    position only; it is 1 if the only relevant item is first.
+    else 0. The worst case of "r_precision" is 0, because a searcher who wants one document looks at
+    one position only; it is 1 if the only relevant document is first.
 
-    The paper also considers providers who own some of the items (equation 6). The value of a
-    ranking for a provider is the sum of the exposures of these items. If exposure is positive and
-    falls with the position, the worst-off provider owns only the last item (theorem A.2), so the
-    worst case is again the value of "tse". For other exposures, pass the sum as a callable.
+    The paper also considers providers who own some of the documents (equation 6). The value of a
+    ranking for a provider is the sum of the exposures of these documents. If exposure is positive
+    and falls with the position, the worst-off provider owns only the last document (theorem A.2),
+    so the worst case is again the value of "tse". For other exposures, pass the sum as a callable.
 
-    A searcher who wants s of the m items finds them, under a random order, at a uniformly drawn
+    A searcher who wants s of the m documents finds them, under a random order, at a uniformly drawn
     set of s of the positions, so the value is a minimum over s, not over searchers. The means of
     AP, nDCG, RBP and RR rise with s, and those of recall@k and R-precision do not fall. All are
-    least at s = 1, where they are the mean of the values to who wants one item. TSE falls with s,
-    is least at s = m and gains nothing: the inequality of theorem A.7 holds there as an equality.
-    Section 4.1.3 and figure 5 are of the best rankings, with positions 1 to m: ``e(m)`` for a fixed
-    order, and ``(e(1) + ... + e(m)) / m`` for a random one.
+    least at s = 1, where they are the mean of the values to who wants one document. TSE falls with
+    s, is least at s = m and gains nothing: the inequality of theorem A.7 holds there as an
+    equality. Section 4.1.3 and figure 5 are of the best rankings, with positions 1 to m: ``e(m)``
+    for a fixed order, and ``(e(1) + ... + e(m)) / m`` for a random one.
 
     References
     ----------
@@ -545,8 +551,8 @@ def worst_case_searcher(
     >>> worst_case_searcher([1, 2, 10], lambda p: -p.mean(axis=1))
     -10.0
 
-    The best rankings of four relevant items, in a fixed and in a random order. The second value is
-    ``(1 + 1/2 + 1/3 + 1/4) / 4``:
+    The best rankings of four relevant documents, in a fixed and in a random order. The second value
+    is ``(1 + 1/2 + 1/3 + 1/4) / 4``:
 
     >>> worst_case_searcher([1, 2, 3, 4], "ap")
     0.25
@@ -562,7 +568,7 @@ def worst_case_searcher(
     checked, values = check_positions(positions), resolve_measure(measure)
     known = None if _is_users(measure) else parse_measure(measure).measure
     if known in _TOP_HEAVY:
-        # Exposure falls with the position: the worst-off searcher wants a single item.
+        # Exposure falls with the position: the worst-off searcher wants a single document.
         alone = values(checked.reshape(-1, 1)).reshape(checked.shape)
         is_mean = order == "random" and known is not total_search_efficiency_score
         worst = alone.mean(axis=1) if is_mean else alone.min(axis=1)
@@ -589,8 +595,8 @@ def _subsets(n_relevant):
     """Yield, for each size, all subsets of 0 to n_relevant - 1 as an array (n_subsets, size)."""
     if n_relevant > _MOST_ENUMERATED:
         raise InputError(
-            f"at most {_MOST_ENUMERATED} relevant items can be enumerated for this measure, got "
-            f"{n_relevant}: use fewer relevant items, or a measure such as 'ap'."
+            f"at most {_MOST_ENUMERATED} relevant documents can be enumerated for this measure, "
+            f"got {n_relevant}: use fewer relevant documents, or a measure such as 'ap'."
         )
     masks = np.arange(1, 2**n_relevant, dtype=np.uint32)
     sizes = np.bitwise_count(masks)

@@ -20,7 +20,7 @@ _MOST_ITEMS = 10**6
 
 
 def _per_query(block, values):
-    """Compute the values of the queries that have relevant items; NaN for the others."""
+    """Compute the values of the queries that have relevant documents; NaN for the others."""
     result = np.full(len(block.sizes), np.nan)
     result[block.n_relevant > 0] = values
     return result
@@ -47,11 +47,11 @@ def _choices_from_the_top(place, level, n, m):
 
 
 def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
-    """Return lexirecall or lexiprecision as a sum over the found items.
+    """Return lexirecall or lexiprecision as a sum over the found documents.
 
-    Each found item adds a binomial coefficient, which counts worse or better placements. None where
-    there is no such sum: for other scales than "share", and for collections of more than a million
-    items.
+    Each found document adds a binomial coefficient, which counts worse or better placements. None
+    where there is no such sum: for other scales than "share", and for collections of more than a
+    million documents.
     """
     n = collection_sizes(facts)
     if facts.option("scale") != "share" or n.max() > _MOST_ITEMS:
@@ -97,20 +97,20 @@ _SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}
 
 
 def _lexirecall(block: ListBlock, *, n_items: int | None = None, scale: str = "log_odds"):
-    """Lexicographic recall: how a ranking compares with all others, from the last relevant item up.
+    """Lexicographic recall: how a ranking compares with others, from the last relevant document up.
 
     It shows how robust a ranking is for the searcher who is served worst. Rankings are compared by
-    the position of their last relevant item; if that is equal, by that of the last but one, and so
-    on. Use it where recall at a depth is equal for rankings that are not equally good.
+    the position of their last relevant document; if that is equal, by that of the last but one, and
+    so on. Use it where recall at a depth is equal for rankings that are not equally good.
     :func:`lexicographic_preference` tells which of two rankings is preferred; this measure gives
     each ranking a number that sorts rankings in the same order.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the number
-        of rows of the query plus its number of relevant items, so that a missing item is behind
-        every row. Compare values of a query only for equal `n_items`.
+        Number of documents that could have been retrieved, the collection's size; None means the
+        number of rows of the query plus its number of relevant documents, so that a missing
+        document is behind every row. Compare values of a query only for equal `n_items`.
     scale : {"log_odds", "share", "log", "preference"}, default="log_odds"
         "log_odds" compares the logarithms of the numbers of worse and better placements; "share" is
         the share of worse placements; "log" is the logarithm of their number. "preference" orders
@@ -119,23 +119,23 @@ def _lexirecall(block: ListBlock, *, n_items: int | None = None, scale: str = "l
     See Also
     --------
     lexicographic_preference : Exact comparison of two rankings.
-    lexiprecision_score : Compares rankings from the first relevant item down.
+    lexiprecision_score : Compares rankings from the first relevant document down.
     metric_lexirecall_score : The number that the paper defines: a weighted sum of positions.
 
     Notes
     -----
-    The m relevant items can stand at ``C(n, m)`` sets of positions among n items. Of these,
+    The m relevant documents can stand at ``C(n, m)`` sets of positions among n documents. Of these,
     ``better = sum over i of C(p_i - 1, i)`` are better than ``p_1 < ... < p_m`` (equation 11 of
     [1]_), and all others except p itself are worse. All scales are 1 for the ideal ranking and 0
-    for the worst one; where every item is relevant, all rankings are alike and score 1.
+    for the worst one; where every document is relevant, all rankings are alike and score 1.
 
     - "log_odds": ``1/2 + (log(1 + worse) - log(1 + better)) / (2 log C(n, m))``, the log odds that
       a random ranking is worse. Above 1/2 there are more worse rankings than better ones, and a
-      random ranking of all n items has 1/2 on average, whatever n and m. In a large collection a
-      ranking that misses relevant items has about half its recall, one that has them all more
+      random ranking of all n documents has 1/2 on average, whatever n and m. In a large collection
+      a ranking that misses relevant documents has about half its recall, one that has them all more
       than 1/2.
     - "share": ``worse / (C(n, m) - 1)``, 1/2 on average over random rankings, too. Where some
-      relevant items are missing it is tiny, so that its mean is about the share of queries in
+      relevant documents are missing it is tiny, so that its mean is about the share of queries in
       which everything was found.
     - "log": ``log(1 + worse) / log C(n, m)``. Complete rankings are all close to 1.
 
@@ -144,13 +144,13 @@ def _lexirecall(block: ListBlock, *, n_items: int | None = None, scale: str = "l
     ``lexirecall_scales`` compares the scales. The exact order of several systems is that of
     :func:`skfilterrank.comparison.order_systems`.
 
-    Placements of up to 48 items are counted exactly. For more items the values are computed level
-    by level, so that a preferred ranking never has the lower value. Two rankings have the same
-    value if the difference is below the precision of float64, and values of "share" below 1e-300
-    are 0.
+    Placements of up to 48 documents are counted exactly. For more documents the values are computed
+    level by level, so that a preferred ranking never has the lower value. Two rankings have the
+    same value if the difference is below the precision of float64, and values of "share" below
+    1e-300 are 0.
 
-    Relevant items that were not retrieved are placed at the last positions of all, where they add
-    no worse placements. Filtered documents count as not retrieved. Unjudged documents take
+    Relevant documents that were not retrieved are placed at the last positions of all, where they
+    add no worse placements. Filtered documents count as not retrieved. Unjudged documents take
     positions, as documents that are not relevant; with ``unjudged="drop"`` they count as not
     retrieved.
 
@@ -193,18 +193,18 @@ def _lexiprecision(
     n_items: int | None = None,
     scale: str = "log_odds",
 ):
-    """Lexicographic precision: how a ranking compares with all others, from the first item down.
+    """Lexicographic precision: how a ranking compares with others, from the first document down.
 
-    Rankings are compared by the position of their first relevant item; if that is equal, by that of
-    the second, and so on. So it agrees with reciprocal rank wherever that prefers a ranking, and
-    also orders rankings that are equal by reciprocal rank.
+    Rankings are compared by the position of their first relevant document; if that is equal, by
+    that of the second, and so on. So it agrees with reciprocal rank wherever that prefers a
+    ranking, and also orders rankings that are equal by reciprocal rank.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the number
-        of rows of the query plus its number of relevant items, so that a missing item is behind
-        every row. Compare values of a query only for equal `n_items`.
+        Number of documents that could have been retrieved, the collection's size; None means the
+        number of rows of the query plus its number of relevant documents, so that a missing
+        document is behind every row. Compare values of a query only for equal `n_items`.
     scale : {"log_odds", "share", "log", "preference"}, default="log_odds"
         "log_odds" compares the logarithms of the numbers of worse and better placements; "share" is
         the share of worse placements; "log" is the logarithm of their number. "preference" orders
@@ -213,25 +213,25 @@ def _lexiprecision(
     See Also
     --------
     lexicographic_preference : Exact comparison of two rankings, with ``kind="precision"``.
-    lexirecall_score : Compares rankings from the last relevant item up.
+    lexirecall_score : Compares rankings from the last relevant document up.
 
     Notes
     -----
-    Section 7.3.1 of [1]_. Of the ``C(n, m)`` sets of positions that m relevant items of n can
+    Section 7.3.1 of [1]_. Of the ``C(n, m)`` sets of positions that m relevant documents of n can
     have, ``worse = sum over i of C(n - p_i, m + 1 - i)`` are worse than ``p_1 < ... < p_m``, and
     all others except p itself are better. "log_odds" is
     ``1/2 + (log(1 + worse) - log(1 + better)) / (2 log C(n, m))``, "share" is
     ``worse / (C(n, m) - 1)`` and "log" is ``log(1 + worse) / log C(n, m)``: all of them 1 for the
     ideal ranking and 0 for the worst, and the first two 1/2 on average over random rankings. Where
-    every item is relevant, all rankings have value 1 and are equal. A preferred ranking never has
-    the lower value; two rankings have the same value if the difference is below the precision of
-    float64.
+    every document is relevant, all rankings have value 1 and are equal. A preferred ranking never
+    has the lower value; two rankings have the same value if the difference is below the precision
+    of float64.
 
     Among good rankings of a large collection the share and the logarithm hardly differ from 1: for
-    one relevant item the share is ``(n - p) / (n - 1)``. To find only which ranking is better, use
-    :func:`lexicographic_preference`.
+    one relevant document the share is ``(n - p) / (n - 1)``. To find only which ranking is better,
+    use :func:`lexicographic_preference`.
 
-    Relevant items that were not retrieved are placed at the last positions of all. Filtered
+    Relevant documents that were not retrieved are placed at the last positions of all. Filtered
     documents count as not retrieved. Unjudged documents take positions, as documents that are not
     relevant; with ``unjudged="drop"`` they count as not retrieved.
 
@@ -280,9 +280,9 @@ def _metric_lexirecall(
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the number
-        of rows of the query plus its number of relevant items, so that a missing item is behind
-        every row. Compare values of a query only for equal `n_items`.
+        Number of documents that could have been retrieved, the collection's size; None means the
+        number of rows of the query plus its number of relevant documents, so that a missing
+        document is behind every row. Compare values of a query only for equal `n_items`.
     epsilon : float, default=0.5
         Free parameter of the weights, in (0, 1).
 
@@ -293,16 +293,16 @@ def _metric_lexirecall(
     Notes
     -----
     Equation 12 of [1]_: the sum over i of ``w_i * (n - p_i) / n``, where, with
-    ``delta = 1 / (n + epsilon)``, the weight of the first relevant item is
+    ``delta = 1 / (n + epsilon)``, the weight of the first relevant document is
     ``(delta / (1 + delta)) ** (m - 1)`` and of the others
     ``delta ** (m - i) / (1 + delta) ** (m + 1 - i)``. The weights add up to 1. The value of the
     ideal ranking depends on n and m and is below 1.
 
     Every level weighs about n times less than the next: in float64 the value can tell positions
-    apart only at the last ``log(2 ** 53) / log(n)`` levels, 5 for 1000 items and 2 for ten
+    apart only at the last ``log(2 ** 53) / log(n)`` levels, 5 for 1000 documents and 2 for ten
     million. Rankings that agree there have equal values, or values that differ only by rounding.
 
-    Relevant items that were not retrieved are placed at the last positions of all. Filtered
+    Relevant documents that were not retrieved are placed at the last positions of all. Filtered
     documents count as not retrieved. Unjudged documents take positions, as documents that are not
     relevant; with ``unjudged="drop"`` they count as not retrieved.
 
@@ -320,8 +320,8 @@ def _metric_lexirecall(
     """
     placed = Placements.of_block(block, n_items)
     n, m = placed.n, placed.m
-    # Only the last 32 relevant items count: with more of them n > 32, and the others have weights
-    # below 1e-48.
+    # Only the last 32 relevant documents count: with more of them n > 32, and the others have
+    # weights below 1e-48.
     up = np.arange(min(m.max(initial=0), 32.0))[:, None]
     at = placed.first + np.maximum(m - 1 - up, 0).astype(np.int64)
     ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)

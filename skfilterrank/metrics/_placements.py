@@ -1,4 +1,4 @@
-"""Positions of the relevant items in a ranking, and counts of the worse and better placements."""
+"""Positions of a ranking's relevant documents, and counts of the worse and better placements."""
 
 import itertools
 from math import comb
@@ -12,7 +12,7 @@ from skfilterrank._lists.positions import found_positions, items_of
 EPS = np.finfo(np.float64).eps
 _LEVELS_AT_ONCE = 8
 _NEGLIGIBLE = 2.0**-60
-# Most items whose placements are counted. C(48, 24) is below 2**45: float64 holds such counts
+# Most documents whose placements are counted. C(48, 24) is below 2**45: float64 holds such counts
 # exactly, and the logarithms of consecutive counts differ.
 MOST_COUNTED = 48
 
@@ -232,18 +232,18 @@ SCALES = ("log_odds", "share", "log")
 
 
 class Placements(NamedTuple):
-    """Positions of the relevant items of queries that have any; missing items come last of all."""
+    """Positions of relevant documents of queries that have any; missing ones come last of all."""
 
     positions: np.ndarray
     """Positions from 1, query by query, ascending; int64."""
     m: np.ndarray
-    """Number of relevant items, float64."""
+    """Number of relevant documents, float64."""
     n: np.ndarray
-    """Number of all items, float64."""
+    """Number of all documents, float64."""
 
     @classmethod
     def of_block(cls, block: ListBlock, n_items: int | None):
-        """Make the placements of a block's queries; queries without relevant items are left out."""
+        """Make the placements of a block's queries that have relevant documents."""
         m, n_found, positions = found_positions(block)
         n = items_of(block, m - n_found, n_items)
         level = _levels(m)
@@ -253,7 +253,7 @@ class Placements(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of relevant items, int64."""
+        """Number of relevant documents, int64."""
         return self.m.astype(np.int64)
 
     @property
@@ -284,11 +284,11 @@ class Placements(NamedTuple):
         )
 
     def lexirecall(self, scale: str) -> np.ndarray:
-        """Compute lexirecall: compare by the last relevant item, then by the one before it, etc."""
+        """Compute lexirecall: compare by the last relevant document, then the one before, etc."""
         return self._scored(Placements.from_the_end, True, scale)
 
     def lexiprecision(self, scale: str) -> np.ndarray:
-        """Compute lexiprecision: compare by the first relevant item, then by the next one, etc."""
+        """Compute lexiprecision: compare by the first relevant document, then the next one, etc."""
         return self._scored(Placements.from_the_top, False, scale)
 
     def _scored(self, as_sets, first_is_best, scale):
@@ -319,7 +319,7 @@ class Placements(NamedTuple):
 
 
 def _scored_by_share(worse, better, scale):
-    """Compute values of placements among many items, from shares of worse and better ones."""
+    """Compute values of placements among many documents, from shares of worse and better ones."""
     if scale == "share":
         return as_share(worse())
     log_worse = as_log_share(worse())
@@ -327,7 +327,7 @@ def _scored_by_share(worse, better, scale):
 
 
 def _scored_by_count(sets, first_is_best, scale):
-    """Compute values of placements among few items, from counts of worse and better ones."""
+    """Compute values of placements among few documents, from counts of worse and better ones."""
     n_sets, worse = sets.counted()
     better = n_sets - 1 - worse
     if first_is_best:
@@ -357,7 +357,7 @@ class Sets(NamedTuple):
     """The highest position possible, float64."""
 
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
-        """Count all sets, and the sets before each set, for up to `MOST_COUNTED` items."""
+        """Count all sets, and the sets before each set, for up to `MOST_COUNTED` documents."""
         m = self.m.astype(np.int64)
         n_before = count_preceding(
             self.position.astype(np.int64),
@@ -371,8 +371,8 @@ class Sets(NamedTuple):
         """Compute the share of sets that follow each set."""
         n, m = self.n, self.m
         sizes = m.astype(np.int64)
-        # Items at the very end have only one possible position; the count depends on the other
-        # items.
+        # Documents at the very end have only one possible position; the count depends on the other
+        # documents.
         is_last = self.position - self.level == np.repeat(n - m, sizes)
         n_last_before = np.concatenate(([0], np.cumsum(is_last)))
         ends = np.cumsum(sizes)

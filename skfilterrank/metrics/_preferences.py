@@ -45,7 +45,7 @@ def lexicographic_preference(
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     kind : {"recall", "precision"}, default="recall"
-        "recall" compares the last relevant items first, "precision" the first ones.
+        "recall" compares the last relevant documents first, "precision" the first ones.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
     ties : {"worst", "best", "stable"} or array-like of shape (n_rows,), default="worst"
@@ -55,18 +55,18 @@ def lexicographic_preference(
         Whether an unjudged row stands in the list as a document that is not relevant, or is
         taken out of it before positions are counted.
     n_items : int or None, default=None
-        Number of items that could have been retrieved for each query, the collection's size. None
-        means the number of rows of the query plus its number of relevant items, as in
-        :func:`lexirecall_score`: a missing item is then behind every row.
+        Number of documents that could have been retrieved for each query, the collection's size.
+        None means the number of rows of the query plus its number of relevant documents, as in
+        :func:`lexirecall_score`: a missing document is then behind every row.
     imputation : {"pessimistic", "optimistic"}, default="pessimistic"
-        Positions of relevant items that were not retrieved: "pessimistic" places them at the last
-        positions of all items, "optimistic" right behind the last retrieved item.
+        Positions of relevant documents that were not retrieved: "pessimistic" places them at the
+        last positions of all documents, "optimistic" right behind the last retrieved document.
 
     Returns
     -------
     ndarray of shape (n_queries,), dtype int8
         For each query, in the order of the sorted query ids, +1 where a is preferred, -1 where b
-        is, and 0 where the relevant items have the same positions or nothing is relevant.
+        is, and 0 where the relevant documents have the same positions or nothing is relevant.
 
     Raises
     ------
@@ -81,9 +81,9 @@ def lexicographic_preference(
 
     Notes
     -----
-    Equation 11 of [1]_: with ``p_1 < ... < p_m`` the positions of the relevant items of a, and q
-    those of b, a is preferred if ``p_i < q_i`` at the last level i at which they differ; for
-    ``kind="precision"`` at the first level (section 7.3.1). Exact for any number of items.
+    Equation 11 of [1]_: with ``p_1 < ... < p_m`` the positions of the relevant documents of a, and
+    q those of b, a is preferred if ``p_i < q_i`` at the last level i at which they differ; for
+    ``kind="precision"`` at the first level (section 7.3.1). Exact for any number of documents.
 
     The scores never contradict a preference found with the same `n_items`.
 
@@ -135,7 +135,7 @@ def recall_paired_preference(
     ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
 ) -> np.ndarray:
-    """Compare two rankings by the preferences of users who want 1, 2, ... relevant items.
+    """Compare two rankings by the preferences of users who want 1, 2, ... relevant documents.
 
     This compares the average case; :func:`lexicographic_preference` compares the worst case
     (recall) and the best case (precision).
@@ -145,7 +145,8 @@ def recall_paired_preference(
     y_true, y_score_a, y_score_b, groups, gains, ties, unjudged
         As in :func:`lexicographic_preference`.
     weights : {"uniform", "inverse", "dcg"}, default="uniform"
-        Weight of the users who want i items: the same for all, ``1 / i``, or ``1 / log2(i + 1)``.
+        Weight of the users who want i documents: the same for all, ``1 / i``, or ``1 / log2(i +
+        1)``.
 
     Returns
     -------
@@ -160,14 +161,14 @@ def recall_paired_preference(
 
     See Also
     --------
-    lexicographic_preference : Compares the last relevant items first, or the first ones.
+    lexicographic_preference : Compares the last relevant documents first, or the first ones.
 
     Notes
     -----
     ``sum over i of w_i sign(q_i - p_i)`` of [1]_, with p_i and q_i the positions of the i-th
-    relevant items of a and b, and weights that add up to 1. If only one ranking lacks an item, its
-    item counts as placed behind that of the other; if both lack it, it has no influence. Every gain
-    above 0 means relevant: grades make no difference.
+    relevant documents of a and b, and weights that add up to 1. If only one ranking lacks a
+    document, its document counts as placed behind that of the other; if both lack it, it has no
+    influence. Every gain above 0 means relevant: grades make no difference.
 
     References
     ----------
@@ -322,7 +323,7 @@ compatibility_score = Measure(
 
 
 def _harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
-    """Compatibility with the harmful order: how well a list finds harmful items. Lower is better.
+    """Compatibility with the harmful order: how well harmful documents are found. Lower is better.
 
     The TREC health misinformation tracks report it beside the compatibility with the helpful order.
 

@@ -1,4 +1,4 @@
-"""Effort of a searcher who reads until all relevant items are found.
+"""Effort of a searcher who reads until all relevant documents are found.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
@@ -16,17 +16,17 @@ from skfilterrank._lists.scoring import EXPOSURES
 
 
 def _n_found(block):
-    """Compute the number of relevant items in each list."""
+    """Compute the number of relevant documents in each list."""
     if block.n_retained.min() == block.width:
         return block.n_relevant
     return (block.relevant * (block.sort_key < np.inf)).sum(axis=1)
 
 
 def _last_positions(block, n_items):
-    """Return the last possible position of a relevant item, and whether all were found.
+    """Return the last possible position of a relevant document, and whether all were found.
 
-    The position is the number of all items where a relevant one is missing, and 0 where nothing is
-    relevant.
+    The position is the number of all documents where a relevant one is missing, and 0 where nothing
+    is relevant.
     """
     found = _n_found(block)
     n = items_of(block, block.n_relevant - found, n_items)
@@ -38,10 +38,10 @@ def _last_positions(block, n_items):
 
 
 def _open_ties(block, last, is_complete):
-    """Find lists whose last relevant item is tied.
+    """Find lists whose last relevant document is tied.
 
-    Return the numbers of these lists, the lengths of the ties, and the numbers of relevant items in
-    the ties.
+    Return the numbers of these lists, the lengths of the ties, and the numbers of relevant
+    documents in the ties.
     """
     ties = block.ties(None)
     if ties is None:
@@ -101,11 +101,11 @@ def _tse(
     persistence: float = 0.8,
     n_items: int | None = None,
 ):
-    """Total search efficiency: the exposure of the last relevant item.
+    """Total search efficiency: the exposure of the last relevant document.
 
     The counterpart of reciprocal rank for recall. It measures how easily a searcher finds all
-    relevant items, and so how well the ranking serves the searcher, or provider, who is served
-    worst. All rankings that miss a relevant item have the same value; :func:`lexirecall_score`
+    relevant documents, and so how well the ranking serves the searcher, or provider, who is served
+    worst. All rankings that miss a relevant document have the same value; :func:`lexirecall_score`
     tells them apart.
 
     Parameters
@@ -116,21 +116,21 @@ def _tse(
     persistence : float, default=0.8
         Probability of going on to the next position, in (0, 1), for ``exposure="rbp"``.
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the number
-        of rows of the query plus its number of relevant items, so that a missing item is behind
-        every row.
+        Number of documents that could have been retrieved, the collection's size; None means the
+        number of rows of the query plus its number of relevant documents, so that a missing
+        document is behind every row.
 
     See Also
     --------
     search_length : Counts the irrelevant documents above the same position.
-    lexirecall_score : Compares the other relevant items, too, if the last ones tie.
+    lexirecall_score : Compares the other relevant documents, too, if the last ones tie.
 
     Notes
     -----
-    Equation 3 of [1]_: ``exposure(p_m)``, where ``p_m`` is the last position of a relevant item.
-    The ideal ranking has ``exposure(m)``, not 1.
+    Equation 3 of [1]_: ``exposure(p_m)``, where ``p_m`` is the last position of a relevant
+    document. The ideal ranking has ``exposure(m)``, not 1.
 
-    Where a relevant item was not retrieved, ``p_m`` is the last position of all, `n_items`.
+    Where a relevant document was not retrieved, ``p_m`` is the last position of all, `n_items`.
     Filtered documents count as not retrieved. Unjudged documents take positions, as documents that
     are not relevant; with ``unjudged="drop"`` they count as not retrieved.
 
@@ -161,8 +161,8 @@ def _tse(
     values[some] = exposed(last[some].astype(np.float64))
     if (tied := _open_ties(block, last, is_complete)) is not None and len(tied[0]):
         lists, length, relevant = tied
-        # Column t holds the probability that the last of c relevant items is t places above the end
-        # of a tie of L places: C(L - t - 1, c - 1) / C(L, c).
+        # Column t holds the probability that the last of c relevant documents is t places above the
+        # end of a tie of L places: C(L - t - 1, c - 1) / C(L, c).
         place = length[:, None] - np.arange(int((length - relevant).max()) + 1)
         ratio = (place - relevant[:, None]) / np.maximum(place - 1, 1)
         probability = np.empty(place.shape)
@@ -192,14 +192,14 @@ def _search_length(block: ListBlock, *, n_items: int | None = None):
     """Search length: number of irrelevant documents read until all relevant ones are found.
 
     Cooper's search length of type 3. Lower is better. It measures, in documents, the extra effort
-    of a searcher who needs all relevant items.
+    of a searcher who needs all relevant documents.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the number
-        of rows of the query plus its number of relevant items, so that a missing item is behind
-        every row.
+        Number of documents that could have been retrieved, the collection's size; None means the
+        number of rows of the query plus its number of relevant documents, so that a missing
+        document is behind every row.
 
     See Also
     --------
@@ -208,11 +208,11 @@ def _search_length(block: ListBlock, *, n_items: int | None = None):
 
     Notes
     -----
-    ``p_m - m``, where ``p_m`` is the last position of the m relevant items (section 3.2 of [1]_):
-    0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant documents
-    count as 0, the best value, unless `undefined` says otherwise.
+    ``p_m - m``, where ``p_m`` is the last position of the m relevant documents (section 3.2 of
+    [1]_): 0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant
+    documents count as 0, the best value, unless `undefined` says otherwise.
 
-    Where a relevant item was not retrieved, ``p_m`` is the last position of all, `n_items`.
+    Where a relevant document was not retrieved, ``p_m`` is the last position of all, `n_items`.
     Filtered documents count as not retrieved. Unjudged documents take positions, as documents that
     are not relevant; with ``unjudged="drop"`` they count as not retrieved.
 
@@ -232,7 +232,7 @@ def _search_length(block: ListBlock, *, n_items: int | None = None):
     last = last.astype(np.float64)
     if (tied := _open_ties(block, last.astype(np.int64), is_complete)) is not None:
         lists, length, relevant = tied
-        # The last of c items drawn for L places stands at c (L + 1) / (c + 1) on average.
+        # The last of c documents drawn for L places stands at c (L + 1) / (c + 1) on average.
         last[lists] -= length - relevant * (length + 1) / (relevant + 1)
     return _defined(block, last - block.n_relevant)
 
@@ -249,7 +249,7 @@ search_length = Measure(
 
 
 def _recall_error(block: ListBlock, *, n_items: int | None = None):
-    """Recall error: mean position of the relevant items, above that of the ideal ranking.
+    """Recall error: mean position of the relevant documents, above that of the ideal ranking.
 
     Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
     low ranks, which large collections often have.
@@ -257,9 +257,9 @@ def _recall_error(block: ListBlock, *, n_items: int | None = None):
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the number
-        of rows of the query plus its number of relevant items, so that a missing item is behind
-        every row.
+        Number of documents that could have been retrieved, the collection's size; None means the
+        number of rows of the query plus its number of relevant documents, so that a missing
+        document is behind every row.
 
     See Also
     --------
@@ -267,11 +267,11 @@ def _recall_error(block: ListBlock, *, n_items: int | None = None):
 
     Notes
     -----
-    ``(p_1 + ... + p_m) / m - (m + 1) / 2`` for the positions of the m relevant items (section 3.2
-    of [1]_): 0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant
+    ``(p_1 + ... + p_m) / m - (m + 1) / 2`` for the positions of the m relevant documents (section
+    3.2 of [1]_): 0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant
     documents count as 0, the best value, unless `undefined` says otherwise.
 
-    Relevant items that were not retrieved are placed at the last positions of all. Filtered
+    Relevant documents that were not retrieved are placed at the last positions of all. Filtered
     documents count as not retrieved. Unjudged documents take positions, as documents that are not
     relevant; with ``unjudged="drop"`` they count as not retrieved.
 

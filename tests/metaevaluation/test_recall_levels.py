@@ -16,7 +16,7 @@ position_lists = st.sets(st.integers(1, 40), min_size=1, max_size=10).map(sorted
 
 
 def ranking(positions, n_items=40):
-    """Labels and scores of a ranking with relevant items at these positions."""
+    """Labels and scores of a ranking with relevant documents at these positions."""
     labels = np.isin(np.arange(1, n_items + 1), positions).astype(int)
     return labels, -np.arange(n_items, dtype=float)
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_enumerated():
     many = np.arange(1, 22)
     with pytest.raises(ValueError, match=r"can be enumerated for this measure, got 21"):
         worst_case_searcher(many, all_of("ap"))
-    with pytest.raises(ValueError, match=r"at most 20 relevant items can be enumerated"):
+    with pytest.raises(ValueError, match=r"at most 20 relevant documents can be enumerated"):
         worst_case_searcher(many, lambda p: 1 / p[:, 0], order="random")
 
 

@@ -27,7 +27,7 @@ def test_by_hand(name):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        # Precision at positions 1, 2, 3 and 7, averaged over four relevant items.
+        # Precision at positions 1, 2, 3 and 7, averaged over four relevant documents.
         ("ap", (1 / 1 + 2 / 2 + 3 / 3 + 4 / 7) / 4),
         (
             "ndcg",

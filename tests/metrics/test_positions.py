@@ -1,4 +1,4 @@
-"""Positions of the relevant items, and of those that are missing."""
+"""Positions of the relevant documents, and of those that are missing."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def positions(y_true, y_score, **params):
 
 
 class TestByHand:
-    # The example of section 2.2: three of six relevant items at 2, 3 and 8 of a top ten.
+    # The example of section 2.2: three of six relevant documents at 2, 3 and 8 of a top ten.
     y_true = (0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1)
     y_score = (*range(10, 0, -1), NO, NO, NO)
 

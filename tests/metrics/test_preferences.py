@@ -145,13 +145,17 @@ class TestErrors:
         with pytest.raises(ValueError, match="'b' and 'a' have different queries: 'r' is in only"):
             PreferenceMatrix.from_positions({"a": a, "b": b})
         b = relevant_positions([1, 1], [2, 1], groups=["q", "q"])
-        with pytest.raises(ValueError, match="query 'q' has 2 relevant items for 'b' and 1 for"):
+        with pytest.raises(
+            ValueError, match="query 'q' has 2 relevant documents for 'b' and 1 for"
+        ):
             PreferenceMatrix.from_positions({"a": a, "b": b})
         a, b = (
             relevant_positions([1, 0, 1, last], [2, 1, 2, 1], groups=["q", "q", "r", "r"])
             for last in (0, 1)
         )
-        with pytest.raises(ValueError, match="query 'r' has 2 relevant items for 'b' and 1 for"):
+        with pytest.raises(
+            ValueError, match="query 'r' has 2 relevant documents for 'b' and 1 for"
+        ):
             PreferenceMatrix.from_positions({"a": a, "b": b})
 
 

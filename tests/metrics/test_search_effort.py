@@ -99,7 +99,7 @@ def test_exposures_of_all_tied_orders(rows, n_missing):
 
 @pytest.mark.parametrize("exposure", ["ap", "ndcg", "rbp"])
 def test_worst_served_searcher(exposure):
-    """The least value over all subsets of the relevant items that a searcher may want."""
+    """The least value over all subsets of the relevant documents that a searcher may want."""
     rng = np.random.default_rng(0)
     for _ in range(5):
         y_score, y_true = rng.permutation(12), rng.permutation([1] * 5 + [0] * 7)
