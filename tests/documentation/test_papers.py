@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from public_names import PARTS, public
+from public_names import public
 from skfilterrank import integrations
 from skfilterrank.metrics import get_measure_names
 
@@ -15,10 +15,7 @@ PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 
 def lost_of(page):
     """Names in the tables of a page that neither the library nor the repository has."""
-    # To import the frameworks of integrations takes seconds.
-    names = {name.partition(".")[2] for name in public(PARTS - {"integrations"})} | set(
-        get_measure_names()
-    )
+    names = {name.partition(".")[2] for name in public()} | set(get_measure_names())
     names |= set(integrations.__all__)
     tables = "\n".join(line for line in page.splitlines() if line.startswith("| "))
     quoted = set(re.findall(r"`([^`]+)`", tables))
