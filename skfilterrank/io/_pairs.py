@@ -48,6 +48,8 @@ from skfilterrank.io._repeats import check_no_repeats, without_repeats
 
 # Largest number of bytes of an id.
 _MOST_BYTES = 1 << 16
+# Number of rising scores from which a run whose scores never fall with the rank gets a warning.
+_MANY_RISES = 20
 # Second column of a TREC file without iterations.
 _NO_ITERATION = {"0", "Q0"}
 _TRUTHS = {text: text[0] in "t1" for text in ("true", "false", "1", "0", "1.0", "0.0")}
@@ -297,8 +299,9 @@ class Table:
         shown = f"column {column.name!r} of {self.name}"
         numbers = as_numbers(as_column(column, shown), shown)
         if numbers is None:
-            bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
-            row = int(bad.argmax())
+            is_no_number = pd.to_numeric(column, errors="coerce").isna() & column.notna()
+            is_text = np.array([isinstance(value, str) for value in column])
+            row = int((is_no_number.to_numpy() if is_no_number.any() else is_text).argmax())
             text = f"{brief(column.iloc[row])} in column {brief(column.name)}"
             advice = "." if self.line_of else "; convert texts, for example by pandas.to_numeric."
             self.fail(row, text, f", but a number was expected{advice}")
@@ -419,6 +422,8 @@ def scores_of(content) -> np.ndarray:
             scores = -scores
         is_hidden = _hidden(content, scores)
         scores = np.where(is_hidden, -np.inf, scores) if is_hidden.any() else scores
+        if content.has("rank") and column != content.alias("rank"):
+            _warn_of_distances(content, scores, pd.to_numeric(content.column("rank"), "coerce"))
         if content.line_of is None:
             return check_scores(scores, name=f"column {brief(column)} of {content.name}")
     elif content.layout is MS_MARCO_RUN:
@@ -437,10 +442,25 @@ def scores_of(content) -> np.ndarray:
             whole = [int(text) for text in texts if re.fullmatch(r"[+-]?[0-9]{16,300}", text)]
             name = f"column 'score' of {content.name}"
             as_floats(np.asarray(as_number_array(whole, name)), name)
+        if content.has("rank"):
+            _warn_of_distances(content, scores, content.numbers("rank", "the rank"))
     if len(scores) and not scores.max() < np.inf:
         advice = "; a score must be finite, or -inf for a document that is hidden."
         _check(content, scores, scores < np.inf, "the score", advice)
     return scores
+
+
+def _warn_of_distances(content, scores, ranks) -> None:
+    """Warn if a score rises wherever the next line has the next rank, as distances do."""
+    follows = np.diff(np.asarray(ranks)) == 1
+    n_rises = np.count_nonzero(follows & (scores[1:] > scores[:-1]))
+    if n_rises >= _MANY_RISES and not (follows & (scores[1:] < scores[:-1])).any():
+        warn_user(
+            f"scores of {content.name} rise from rank to rank, as distances do, but a higher score "
+            "is better here, whatever the rank: negate them, or leave them out, so that ranks "
+            "count.",
+            DataWarning,
+        )
 
 
 def _check(content, values, is_good, what, advice):

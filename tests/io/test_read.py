@@ -4,6 +4,7 @@ import gzip
 import io
 import pickle
 import tarfile
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -691,3 +692,21 @@ def test_empty_ids(name, dtype, read, value):
     message = f"(source|run) holds no id in column '{name}' in row 1; every row needs one"
     with pytest.raises(InputError, match=message):
         read(frame)
+
+
+def test_distances_in_the_place_of_scores_are_told():
+    lines = [f"{q} Q0 d{rank} {rank} {rank / 10} x" for q in (1, 2) for rank in range(1, 12)]
+    run = pd.DataFrame([line.split()[::2] for line in lines], columns=["qid", "docno", "score"])
+    ranked = run.assign(rank=[line.split()[3] for line in lines])
+    for source in (
+        io.StringIO("\n".join(lines)),
+        io.StringIO(ranked.to_csv()),
+        ranked.astype({"score": float}),
+    ):
+        with pytest.warns(DataWarning, match="scores of .* rise from rank to rank, as distances"):
+            read_run(source)
+    with warnings.catch_warnings(action="error"):
+        read_run(io.StringIO("\n".join(lines[:-2])))  # few
+        read_run(io.StringIO(run.to_csv()))  # without ranks
+        read_run(io.StringIO("\n".join([*lines, "2 Q0 d12 12 0.4 x"])))
+        read_run(io.StringIO(ranked.drop(columns="score").to_csv()))

@@ -82,6 +82,12 @@ def test_missing_labels_in_json():
     assert nothing["label"].dtype == np.float64
 
 
+def test_the_label_that_is_a_text_is_named():
+    lines = '{"qid": 1, "docno": "a", "label": 1}\n{"qid": 1, "docno": "b", "label": "0"}\n'
+    with pytest.raises(FileFormatError, match=r":2: the row holds '0' .* but a number was"):
+        read_qrels(io.StringIO(lines))
+
+
 def test_numbers_are_exact():
     x = np.random.default_rng(0).normal(size=500) * 1e-5
     text = "qid,label\n" + "".join(f"1,{value!r}\n" for value in x.tolist())
