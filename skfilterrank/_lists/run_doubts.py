@@ -1,4 +1,4 @@
-"""Warnings about runs: documents without a label, ties, and the query's own document."""
+"""Warnings about runs: unjudged documents, ties, the query's own document, missing queries."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from skfilterrank._lists.measure import any_below_0
 from skfilterrank.exceptions import DataWarning, brief
 
 # Shares above which a run gets a warning, and most runs to name in it.
-_MOST_UNJUDGED, _MOST_TIED, _MANY_OWN, _MOST_NAMED = 0.5, 0.9, 0.25, 5
+_MOST_UNJUDGED, _MOST_TIED, _MANY_OWN, _MANY_MISSING, _MOST_NAMED = 0.5, 0.9, 0.25, 0.25, 5
 # Least number of documents, and of queries, for a warning of ties and of own documents.
 _LEAST_DOCUMENTS, _LEAST_QUERIES = 20, 5
 # Share of undrawn documents above which a run gets a warning, and the depth down to which they
@@ -23,14 +23,16 @@ class RunDoubts(NamedTuple):
 
     `unjudged` is the share of unjudged documents among those that a misled measure counts, `tied`
     of retrieved documents whose score another one of the query has, `own` of queries whose first
-    document has the id of the query, and `undrawn` of documents without a label in drawn label
-    sets among the first 10 of each query.
+    document has the id of the query, `undrawn` of documents without a label in drawn label sets
+    among the first 10 of each query, and `missing` of queries that count as empty lists because the
+    run lacks them.
     """
 
     unjudged: float = 0.0
     tied: float = 0.0
     own: float = 0.0
     undrawn: float = 0.0
+    missing: float = 0.0
 
 
 NO_DOUBTS = RunDoubts()
@@ -41,13 +43,14 @@ def doubts_of(aligned, misled) -> RunDoubts:
     tied = own = 0.0
     if aligned.n_retrieved >= _LEAST_DOCUMENTS:
         tied = _n_tied(aligned) / aligned.n_retrieved
-    n_answered = aligned.index.n_queries - aligned.keeps_missing_queries * len(
-        aligned.missing_queries
-    )
+    n_queries = aligned.index.n_queries
+    n_missing = aligned.keeps_missing_queries * len(aligned.missing_queries)
+    n_answered = n_queries - n_missing
+    missing = n_missing / n_queries if n_answered and n_queries >= _LEAST_QUERIES else 0.0
     if n_answered >= _LEAST_QUERIES:
         own = aligned.n_own_first / n_answered
     undrawn = 0.0 if aligned.draws is None else _unlabelled_share(aligned, _DRAWN_DEPTH)
-    return RunDoubts(unjudged_share(aligned, misled), tied, own, undrawn)
+    return RunDoubts(unjudged_share(aligned, misled), tied, own, undrawn, missing)
 
 
 def _n_tied(aligned):
@@ -72,6 +75,14 @@ def warn_of_doubts(doubts: dict, misled, ties, own="warn") -> None:
             "orders.",
             DataWarning,
             argument=("ties='docno'", "ties='average'"),
+        )
+    lacking = _named({name: each.missing for name, each in doubts.items()}, _MANY_MISSING)
+    if lacking:
+        warn_user(
+            f"many judged queries are missing in {lacking}, and count as empty lists: pass "
+            "{missing='drop'} to leave them out, as trec_eval does, or write ids of queries alike.",
+            DataWarning,
+            argument="missing='drop'",
         )
     owned = _named({name: each.own for name, each in doubts.items()}, _MANY_OWN)
     if owned and own == "warn":

@@ -1,4 +1,4 @@
-"""Runs that are nearly all ties, and documents that are the query itself."""
+"""Runs that are nearly all ties, documents that are the query itself, and missing queries."""
 
 import warnings
 
@@ -70,3 +70,15 @@ def test_bad_values_of_own():
         InputError, match="own='drop', but run is an AlignedRun: pass it to QrelsIndex"
     ):
         evaluate_runs(None, align(QRELS, ITSELF), "rr", own="drop")
+
+
+def test_many_missing_queries_are_told():
+    few = {query: APART[query] for query in QUERIES[:3]}
+    with pytest.warns(DataWarning, match=r"missing in 1 of 2 runs \('few' 50%\).*missing='drop'"):
+        found = evaluate_runs(QRELS, {"few": few, "all": APART}, "rr").means
+    assert found["rr"].tolist() == [1 / 6, 1 / 3]
+    with warnings.catch_warnings(action="error"):
+        assert evaluate_runs(QRELS, few, "rr", missing="drop").means.loc["run", "rr"] == 1 / 3
+        some = {query: APART[query] for query in QUERIES[:5]}
+        evaluate_runs(QRELS, some, "rr")
+        evaluate_runs({query: QRELS[query] for query in QUERIES[:2]}, {"0": APART["0"]}, "rr")
