@@ -238,7 +238,7 @@ class Table:
             self._fail_of_columns(found)
         if not len(self._frame) and not (may_be_empty and self._present):
             raise InputError(f"{self.name} has no rows; at least one was expected.")
-        if self.line_of is not None and self._is_doubtful("qid"):
+        if self._is_doubtful("qid"):
             doubtful_queries.get()(self.name, found["qid"])
 
     def _fail_of_columns(self, found):

@@ -322,7 +322,7 @@ def named_budgets(index, n_per_query, n_total, share, *, sizes=None, warn: bool 
                 DataWarning,
                 argument=f"n_per_query={n_per_query}",
             )
-        return np.minimum(index.sizes, min(n_per_query, index.n_rows))
+        return np.minimum(index.sizes, n_per_query)
     n_total, n_open = check_number_of_documents(n_total, "n_total"), sizes.sum()
     if n_total >= n_open:
         if n_total > n_open and warn:

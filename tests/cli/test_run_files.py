@@ -180,7 +180,7 @@ def test_a_column_is_not_the_query_by_a_doubtful_name(run, tmp_path, monkeypatch
     assert (code, "--columns must name each column once" in err) == (2, True)
 
 
-def test_a_query_of_a_doubtful_name_is_told(run, tmp_path, monkeypatch):
+def test_a_query_of_a_doubtful_name_is_told(run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text("user,item,rating,x\nu1,a,1,1\nu1,b,0,3\n")
     Path("r.csv").write_text("topic,docno,score\nu1,a,1\nu1,b,2\n")
@@ -193,6 +193,11 @@ def test_a_query_of_a_doubtful_name_is_told(run, tmp_path, monkeypatch):
         assert [err.count(told.format(*each)) for each in (("q", "user"), ("r", "topic"))] == [1, 1]
     assert told.format("r", "topic") in run("fuse", "r.csv", "r.csv")[2] + run("fuse", "r.csv")[2]
     assert told.format("q", "user") in run("rank-filter", "q.csv", "--cv", "2")[2]
+    # A file that is read twice is told once, and a program in Python that reads it tells nothing.
+    Path("both.csv").write_text("user,item,rating,score\nu1,a,1,1\nu1,b,0,3\n")
+    assert run("evaluate", "both.csv", "both.csv", "-m", "rr")[2].count("queries are") == 1
+    read_qrels("q.csv")
+    assert capsys.readouterr().err == ""
     Path("q.csv").write_text("qid,item,rating,x\nu1,a,1,1\nu1,b,0,3\n")
     assert "queries are" not in run("evaluate", "q.csv", "r2.csv", "-m", "rr")[2]
 

@@ -116,6 +116,10 @@ def test_feedback_goes_on_until_every_query_may_stop(files, run, size):
     of_sample = "30 of its random sample not judged" if size else "no random sample so far"
     assert f"query 1: 0 of 150 judged, 0 relevant; {of_sample}\n" in err
     table, n_judged, rounds = table_of("judge0.csv"), 0, 0
+    # Queries take turns in what is open, even if only one of them is judged so far.
+    fill("judge0.csv", {("1", name): "no" for name in names})
+    run("select", *how, "--judged", "judged.csv", *WORDS, "--out", "turns.csv")
+    assert table_of("turns.csv")["qid"][:4].tolist() == ["1", "2", "1", "2"]
     while (table["label"] == "").any():
         # What is to be judged comes first, and the labels so far are kept.
         n_open = (table["label"] == "").sum()

@@ -267,6 +267,16 @@ def test_numbers_of_numpy_are_budgets():
     assert named_budgets(index, None, None, np.float64(0.5)).tolist() == [2, 3, 1]
 
 
+def test_what_is_left_of_a_total_goes_to_the_most_open_documents():
+    index = GroupIndex.from_groups(np.repeat(["a", "b", "c"], [6, 5, 5]))
+    # Three of a are judged.
+    assert named_budgets(index, None, 10, None, sizes=np.array([3, 5, 5])).tolist() == [3, 4, 3]
+    # Of equal queries the first text has it, also if ids are numbers.
+    for ids, expected in (([9, 10], [2, 3]), (["9", "10"], [3, 2])):
+        index = GroupIndex.from_groups(np.repeat(ids, 3))
+        assert named_budgets(index, None, 5, None).tolist() == expected
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

@@ -39,7 +39,7 @@ def test_labels_order_only_queries_that_are_equal_otherwise():
         own = levels == level
         assert set(found[own]) == set(renamed[own])
     # They are not side by side.
-    assert set(found[levels == 0]) != set(range(min(found[levels == 0]), 5))
+    assert np.ptp(found[levels == 0]) > 4
 
 
 def test_few_queries_move_if_another_comes():

@@ -30,6 +30,11 @@ def test_values_count_and_not_what_holds_them(convert):
     np.testing.assert_array_equal(hash_rows(convert(X)), hash_rows(X))
 
 
+def test_entries_of_one_cell_are_added():
+    parts = sparse.csr_array(([1.0, 2.0, 4.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    np.testing.assert_array_equal(hash_rows(parts), hash_rows([[0, 3], [4, 0]]))
+
+
 def test_texts_and_columns_count():
     texts = ["b", "a", "b"]
     one, two, three = hash_rows(texts)
@@ -45,6 +50,10 @@ def test_the_scale_of_scores_does_not_count():
     every, some = np.ones(60, dtype=bool), GROUPS > 3
     np.testing.assert_array_equal(hash_scores(every, np.exp(scores)), hash_scores(every, scores))
     assert (hash_scores(every, -scores) != hash_scores(every, scores)).any()
+    order = np.argsort(-scores)
+    np.testing.assert_array_equal(
+        hash_scores(every, scores[order]), hash_scores(every, scores)[order]
+    )
     of_some = hash_scores(some, scores)
     np.testing.assert_array_equal(of_some[some], hash_scores(every[some], scores[some]))
     assert not of_some[~some].any()

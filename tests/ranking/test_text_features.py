@@ -36,12 +36,15 @@ def test_statistics_count_a_line_break_as_a_character():
 
 def test_similarity_by_hand():
     X = pd.DataFrame(
-        {"q": ["green tea", "green tea", "museum"], "d": ["green tea", "black coffee", "green tea"]}
+        {
+            "q": ["green tea", "green tea", "museum", "green tea"],
+            "d": ["green tea", "black coffee", "green tea", "green tea"],
+        }
     )
     out = frame(TextSimilarity("d", ["q"]), X)
-    np.testing.assert_allclose(out["q_word_cosine"], [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(out["q_char_cosine"], [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(out["q_coverage"], [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(out["q_word_cosine"], [1, 0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(out["q_char_cosine"], [1, 0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(out["q_coverage"], [1, 0, 0, 1], atol=1e-12)
 
 
 # Of two texts, the idf of a term in both is 1, and of a term in one it is this.
