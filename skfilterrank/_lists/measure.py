@@ -663,7 +663,7 @@ def warn_of_unjudged(
             continue
         if np.isnan(lists.per_query(entry.bind(each.k, each.options))[0]):
             if undefined != "drop":
-                ways.setdefault(f"as {undefined:g} (undefined)", []).append(each.text)
+                ways.setdefault(f"as {undefined:g} ({undefined=:g})", []).append(each.text)
         elif not entry.reads_unjudged:
             ways.setdefault("as lists without a good or a forbidden document", []).append(each.text)
     if ways:
