@@ -429,6 +429,8 @@ def test_a_default_that_another_name_replaces(rows):
 
     # LightGBM prefers its main names to the defaults of subsample and subsample_freq.
     assert sums(bagging_fraction=0.5, bagging_freq=1) == sums(subsample=0.5, subsample_freq=1)
+    # Every other name of n_estimators wins over it.
+    assert sums(num_boost_round=2) == sums(n_estimators=2)
     # It prefers learning_rate, whose default would win without a word.
     with pytest.raises(InputError, match="learning_rate and eta"):
         sums(eta=0.5)
@@ -518,6 +520,13 @@ def test_seeds_and_threads_that_xgboost_cannot_use(names, rows):
 def test_numbers_of_rounds_that_boosting_cannot_use(name, params, message, rows):
     with pytest.raises(InputError, match=message):
         make_ranker(name, **params).fit(rows.X, rows.y, groups=rows.groups)
+
+
+def test_a_seed_below_0_is_no_fault_of_xgboost(rows):
+    xgboost = pytest.importorskip("xgboost")
+    ranker = QueryRanker(xgboost.XGBRanker(random_state=-1, early_stopping_rounds=3))
+    with pytest.raises(InputError, match="stops early by held-out queries"):
+        ranker.fit(rows.X, rows.y, groups=rows.groups)
 
 
 # Values other than the default of parameters that are no numbers; None where none works here.

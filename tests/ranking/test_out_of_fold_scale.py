@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from skfilterrank.ranking import RankAndFilter, RankerMixin
+from skfilterrank.ranking._out_of_fold import to_scale
 from skfilterrank.thresholds import threshold_curve
 
 # In every query the same features, so that they have one mean and deviation in all folds.
@@ -55,9 +56,24 @@ def test_folds_are_brought_to_the_mean_and_deviation_of_all():
     np.testing.assert_allclose(fitted(Ranks()).threshold_curve_.thresholds, curve.thresholds)
 
 
+@pytest.mark.filterwarnings("ignore:1 of 26 rows are unjudged")
+def test_the_scale_is_that_of_judged_rows_with_finite_scores():
+    class Hides(Ranks):
+        def predict(self, X, groups=None):
+            return np.where(X[:, 0] < 0, -np.inf, self.factor_ * (X[:, 0] + 7))
+
+    X, groups = np.append(FEATURE, [-1.0, 99.0])[:, None], np.append(GROUPS, [0, 0])
+    y = np.append(Y, [-1, np.nan])
+    model = RankAndFilter(Hides(), cv=3).fit(X, y, groups=groups)
+    # In two of three folds 17 rows are judged, in the other one 16, and 25 at last.
+    assert model.threshold_ == pytest.approx(25 * 8.5)
+
+
 def test_a_model_of_one_score_is_shifted_and_not_stretched():
     class OneScore(Ranks):
         def predict(self, X, groups=None):
             return np.full(len(X), self.factor_)
 
     assert set(np.unique(fitted(OneScore()).threshold_curve_.thresholds)) <= {-np.inf, 24.0, np.inf}
+    # Nor if it is the model of all rows that has one score.
+    assert to_scale(np.array([1.0, 3.0]), (2.0, 1.0), (5.0, 0.0)).tolist() == [4.0, 6.0]

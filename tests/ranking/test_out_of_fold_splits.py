@@ -105,6 +105,8 @@ def test_five_folds_of_whole_queries_by_default():
 def test_a_share_is_one_split():
     assert [len(queries) for queries in held_out(cv=0.3, refit=False)] == [3]
     assert held_out(cv=0.3, refit=False) == held_out(cv=0.3, refit=False)
+    # One query is left to learn from.
+    assert [len(queries) for queries in held_out(cv=0.99, refit=False)] == [9]
 
 
 def test_given_splits_are_taken_as_they_are():
