@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from lightgbm import LGBMRanker
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -67,3 +68,14 @@ class TestNegativeLabels:
         y = np.arange(len(data.y)) % 40
         ranker = LGBMRanker(**LIGHTGBM, label_gain=list(range(40)))
         RankAndFilter(ranker).fit(data.X, y, groups=data.groups)
+
+
+def test_a_pipeline_with_a_cache_scores_as_one_without(data, tmp_path):
+    steps = StandardScaler(), StandardScaler(), LGBMRanker(**LIGHTGBM)
+    scores = [
+        RankAndFilter(make_pipeline(*map(clone, steps), memory=memory), threshold=None)
+        .fit(data.X, data.y, groups=data.groups)
+        .predict(data.X)
+        for memory in (None, str(tmp_path))
+    ]
+    np.testing.assert_array_equal(*scores)

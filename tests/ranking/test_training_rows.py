@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.ranking import RankAndFilter
+from skfilterrank.ranking._training_rows import prepare_rows
 
 
 class Spy(BaseEstimator):
@@ -182,3 +183,12 @@ class TestWhatTheEstimatorIsGiven:
         named = self.fit(pipeline, regressorspy__sample_weight=self.weight)
         assert named[0].mean_ == 3
         np.testing.assert_array_equal(named[1].given_["weight"], self.weight)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are unjudged")
+def test_rows_without_a_label_do_not_decide_the_order_of_queries():
+    X, groups = np.random.default_rng(0).normal(size=(40, 2)), np.repeat(np.arange(20), 2)
+    y = np.where(np.arange(40) % 8, np.arange(40) % 3, np.nan)
+    other = np.where(np.isnan(y)[:, None], 9.0, X)
+    one, two = (prepare_rows(RegressorSpy(), each, y, groups, gains=None) for each in (X, other))
+    np.testing.assert_array_equal(one.groups, two.groups)
