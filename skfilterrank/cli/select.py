@@ -20,7 +20,7 @@ _ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
 # Characters that files of text should not hold, and the most that a cell of a spreadsheet holds.
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONGEST_TEXT = 30_000
-# Queries that may not stop yet and are told one by one.
+# Most queries of which a message says why they may not stop yet.
 _MOST_TOLD = 5
 # Keys of labels on the page; u takes a label back.
 _KEYS = "1234567890abcdefghijklmnopqrstvwxyz"

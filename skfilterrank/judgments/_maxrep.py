@@ -530,7 +530,7 @@ class _Parts:
             yield rows[begin:end]
 
     def _covered_by(self, columns):
-        """Return documents that some choices represent, the choices, and the similarities."""
+        """Return the documents similar to some choices, the choice of each, and its similarity."""
         entries, owners = entries_of(self.similarity.indptr, columns)
         covered = self.similarity.indices[entries]
         return covered, owners, self._whole(covered, self.similarity.data[entries])

@@ -93,8 +93,7 @@ class BettingBound:
     correlated with the order of ids. The capital is a decreasing function of each loss: if some
     losses rule the level out, so do smaller losses. A loss equal to the level (a query that is not
     answered) leaves the capital unchanged. If there may be such losses, the bets are chosen for
-    several shares of
-    answered queries.
+    several shares of answered queries.
 
     Parameters
     ----------
