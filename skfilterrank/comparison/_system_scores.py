@@ -792,7 +792,8 @@ def _numbers(values):
     numbers = as_number_array(values, "values")
     if numbers is None:
         raise InputError(
-            f"values must be numbers in a matrix of systems x queries, got {brief(values)}."
+            f"values must be numbers in a matrix of systems x queries, got {brief(values)}. Of a "
+            "dict {system: values}, make a table: pandas.DataFrame(values).T."
         )
     array = np.array(numbers, dtype=np.float64)
     if array.ndim != 2 or 0 in array.shape:

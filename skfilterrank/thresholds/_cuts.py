@@ -407,7 +407,7 @@ class Worth(NamedTuple):
 def leads(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
     """Subtract from each score the mean of its list; 0 for documents that were not retrieved."""
     is_there, codes = ~np.isneginf(scores), index.codes()
-    scores = np.clip(scores, -HUGE, HUGE)
+    scores = np.clip(np.asarray(scores, dtype=np.float64), -HUGE, HUGE)
     n_there = np.bincount(codes, is_there, index.n_queries)
     shares = np.where(is_there, scores / np.maximum(n_there, 1.0)[codes], 0.0)
     means = np.bincount(codes, shares, index.n_queries)

@@ -483,7 +483,7 @@ def warn_without_forbidden(gains: np.ndarray, measure: ParsedMeasure) -> None:
 
 def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """Subtract thresholds from scores: finite margins, at least 0 exactly for shown rows."""
-    scores = np.clip(scores, -HUGE, HUGE)
+    scores = np.clip(np.asarray(scores, dtype=np.float64), -HUGE, HUGE)
     is_infinite = np.isinf(thresholds)
     margins = scores - np.where(is_infinite, 0.0, thresholds)
     if is_infinite.any():

@@ -46,6 +46,7 @@ from skfilterrank.thresholds._drift import (
 )
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
+    FILTER_SCORE,
     JudgedScores,
     effective_number,
     margins_of,
@@ -190,6 +191,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _read_judged(self, scores, y, groups, *, clusters, query_weight) -> JudgedScores:
         """Check the arguments of :meth:`fit` for rows in memory."""
         column, more, names_of_more = self._read(scores, self._cut_of(0))
+        if names_of_more == [FILTER_SCORE] and np.allclose(column + more[:, 0], 1, 0, 1e-6):
+            warn_user(
+                "the two columns of scores sum to 1, as those of predict_proba, but are read as a "
+                "score and a second one of harm: give one column, the chance of being good.",
+                DataWarning,
+            )
         check_one_order(y=y, scores=scores, clusters=clusters)
         groups = self._find_groups(scores, y, groups)
         if groups is None:

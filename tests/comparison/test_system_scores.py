@@ -105,6 +105,7 @@ class TestSystemScores:
             ([1, 2], {}, "matrix of systems x queries"),
             (np.zeros((0, 3)), {}, r"got shape \(0, 3\)"),
             ([["a", "b"]], {}, "values must be numbers"),
+            ({"a": [1, 2]}, {}, r"Of a dict .* make a table: pandas.DataFrame\(values\).T"),
             ([[1, np.inf]], {}, "must be finite, got inf in row 0, column 1"),
             ([[1, 2]], {"systems": ["a", "b"]}, "must name the 1 rows of values, got 2"),
             ([[1, 2]], {"queries": ["a"]}, "must name the 2 columns of values, got 1"),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.utils import get_tags
@@ -315,6 +316,29 @@ def test_swapped_labels_and_scores_are_told():
     ):
         with pytest.warns(DataWarning, match="swapped: the order is labels, then scores"):
             ask(scores, y, **given)
+
+
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_narrow_scores_of_hidden_rows_have_finite_margins(dtype):
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    narrow = np.where(scores < -1, -INF, scores).astype(dtype)
+    for given in (narrow, np.column_stack([narrow, -scores.astype(dtype)])):
+        wide = given.astype(np.float64)
+        with np.errstate(over="raise"):
+            found = TunedThreshold().fit(given, y, groups=groups)
+            margins = found.decision_function(given, groups=groups)
+        np.testing.assert_array_equal(margins, found.decision_function(wide, groups=groups))
+        assert np.isfinite(margins).all()
+
+
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+def test_both_columns_of_predict_proba_are_told():
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    chances = expit(scores).astype(np.float32)
+    both = np.column_stack([1 - chances, chances])
+    with pytest.warns(DataWarning, match="two columns of scores sum to 1, as those of predict_pr"):
+        TunedThreshold().fit(both, y, groups=groups)
 
 
 class TestClusters:
