@@ -306,9 +306,9 @@ _OTHERS = {
     r"<!DOCTYPE html|<html": "a page of HTML, perhaps of a failed download: fetch it again",
     r"<": "XML, such as topics",
     r"\S+~qid:\S+": "a LETOR file, which read_letor reads",
-    r"NUMBER(?:~\d+:NUMBER)+END": "features in svmlight format without ids of queries, which "
-    "read_letor reads with the number of rows of each query: put these numbers into a file beside "
-    "it whose name has .query at the end, or pass group_sizes= in Python",
+    r"NUMBER(?:~\d+:NUMBER)+END": "features in svmlight format without ids of queries: put the "
+    "number of rows of each query into a file beside it whose name has .query at the end, or give "
+    "read_letor these numbers as group_sizes",
 }
 # A file in TREC format may.
 _LOOKS = {

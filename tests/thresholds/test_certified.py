@@ -163,6 +163,7 @@ class TestRiskThreshold:
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
 
     @pytest.mark.nightly
+    @pytest.mark.filterwarnings("ignore:.* are exact copies of others")
     def test_the_guarantee_holds(self, risk, data):
         # Queries drawn from a finite population, of which the true rates are known.
         level, confidence, n, n_drawn = 0.15, 0.8, 80, 80
