@@ -457,7 +457,8 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
     """Check scores as :func:`check_scores` does, and that float64 tells whole numbers apart."""
     scores = check_scores(y_score, name=name)
-    return scores if scores.dtype in (bool, np.float16, np.float32) else as_floats(scores, name)
+    # Squares of float16 overflow.
+    return scores if scores.dtype in (bool, np.float32) else as_floats(scores, name)
 
 
 def as_list(values, name: str, what: str) -> list:

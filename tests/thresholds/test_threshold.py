@@ -330,6 +330,11 @@ def test_narrow_scores_of_hidden_rows_have_finite_margins(dtype):
             margins = found.decision_function(given, groups=groups)
         np.testing.assert_array_equal(margins, found.decision_function(wide, groups=groups))
         assert np.isfinite(margins).all()
+    # Squares of these numbers overflow float16.
+    large = (scores * 200).astype(dtype)
+    forms = large, large.astype(np.float64)
+    narrow, wide = (TunedThreshold().fit(each, y, groups=groups).comparability_ for each in forms)
+    assert narrow.ratio == wide.ratio
 
 
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
