@@ -420,10 +420,10 @@ def scores_of(content) -> np.ndarray:
         scores = content.numbers("score")
         if column == content.alias("rank"):
             scores = -scores
+        if content.has("rank"):
+            _warn_of_distances(content, scores, pd.to_numeric(content.column("rank"), "coerce"))
         is_hidden = _hidden(content, scores)
         scores = np.where(is_hidden, -np.inf, scores) if is_hidden.any() else scores
-        if content.has("rank") and column != content.alias("rank"):
-            _warn_of_distances(content, scores, pd.to_numeric(content.column("rank"), "coerce"))
         if content.line_of is None:
             return check_scores(scores, name=f"column {brief(column)} of {content.name}")
     elif content.layout is MS_MARCO_RUN:

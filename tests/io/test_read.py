@@ -710,3 +710,6 @@ def test_distances_in_the_place_of_scores_are_told():
         read_run(io.StringIO(run.to_csv()))  # without ranks
         read_run(io.StringIO("\n".join([*lines, "2 Q0 d12 12 0.4 x"])))
         read_run(io.StringIO(ranked.drop(columns="score").to_csv()))
+        # The first document of each of 30 queries is hidden.
+        rows = [f"{q},d{rank},{rank},{9 - rank},{rank - 1}" for q in range(30) for rank in (1, 2)]
+        read_run(io.StringIO("\n".join(["qid,docno,rank,score,shown", *rows])))

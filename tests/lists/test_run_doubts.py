@@ -2,6 +2,7 @@
 
 import warnings
 
+import pandas as pd
 import pytest
 
 from skfilterrank.comparison import score_systems
@@ -77,8 +78,13 @@ def test_many_missing_queries_are_told():
     with pytest.warns(DataWarning, match=r"missing in 1 of 2 runs \('few' 50%\).*missing='drop'"):
         found = evaluate_runs(QRELS, {"few": few, "all": APART}, "rr").means
     assert found["rr"].tolist() == [1 / 6, 1 / 3]
+    with pytest.warns(DataWarning, match="holds no document") as told:
+        evaluate_runs(QRELS, pd.DataFrame({"qid": [], "docno": [], "score": []}), "rr")
+    assert len(told) == 1
     with warnings.catch_warnings(action="error"):
         assert evaluate_runs(QRELS, few, "rr", missing="drop").means.loc["run", "rr"] == 1 / 3
+        more = QRELS | {f"new {query}": {"d1": 1} for query in QUERIES}
+        evaluate_runs(more, APART, "rr", missing="drop")
         some = {query: APART[query] for query in QUERIES[:5]}
         evaluate_runs(QRELS, some, "rr")
         evaluate_runs({query: QRELS[query] for query in QUERIES[:2]}, {"0": APART["0"]}, "rr")
