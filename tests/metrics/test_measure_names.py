@@ -193,6 +193,7 @@ def test_wherever_a_measure_is_named():
         (["rbp(p=0.5)", "RBP(p=0.50)"], r"twice, as 'rbp\(p=0.5\)' and 'RBP\(p=0.50\)'"),
         (["mapp", "ap", "ndgc_cut_7"], "^'mapp' is not .* 'MAP'.* 'ndgc_cut_7' is .* 'ndcg_cut_7'"),
         (["ap,nDCG@5"], r"'ap,nDCG@5' is several measures: give a list, \['ap', 'nDCG@5'\]"),
+        (["ap,good"], "'ap,good' is not a measure"),
         (["nDCG_f_10"], r"'nDCG_f_10' is not a measure: did you mean 'ndcg_f@10'\?"),
         (["P_5@3"], "'P_5@3' has two cut-offs: write 'precision@5'"),
         (["P_0"], "the cut-off in 'P_0' must be a positive whole number"),

@@ -316,6 +316,12 @@ def test_swapped_labels_and_scores_are_told():
     ):
         with pytest.warns(DataWarning, match="swapped: the order is labels, then scores"):
             ask(scores, y, **given)
+    # More than 50 labels, and at most 50 scores.
+    rows = np.arange(60)
+    with pytest.warns(DataWarning, match="y_true has 51 values and y_score 50"):
+        skfilterrank.thresholds.threshold_curve(rows % 51, rows % 50, groups=rows // 10)
+    with warnings.catch_warnings(action="error"):
+        skfilterrank.thresholds.threshold_curve(rows % 50, rows % 50, groups=rows // 10)
 
 
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
