@@ -72,8 +72,3 @@ if not TYPE_CHECKING:
         },
         _ROOMS,
     )
-
-
-def __dir__():
-    """Return the public names for ``dir(skfilterrank)``, including the subpackages."""
-    return sorted({*globals(), *__all__, *_ROOMS})

@@ -7,7 +7,7 @@ from skfilterrank.exceptions import MissingPackageError, did_you_mean
 
 
 def names_of(part, later=None, rooms=()):
-    """Return a `__getattr__` function for a room or for the package.
+    """Return a `__getattr__` function for a room or for the package, and list its public names.
 
     `later` maps files of the room to those of their names that are imported on first use, because
     importing scikit-learn takes longer than most evaluations. The package also finds its `rooms`
@@ -15,8 +15,8 @@ def names_of(part, later=None, rooms=()):
     """
     files = {name: file for file, names in (later or {}).items() for name in names}
     module = sys.modules[part]
-    if files:
-        vars(module)["__dir__"] = lambda: sorted({*vars(module), *files})
+    # What a user may explore is public: other names are for other rooms.
+    vars(module)["__dir__"] = lambda: sorted({*module.__all__, *rooms})
 
     def __getattr__(name):
         if name in files:

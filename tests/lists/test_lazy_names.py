@@ -63,3 +63,10 @@ def test_names_at_the_top_are_those_of_their_rooms(name):
     assert name in dir(skfilterrank)
     homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in _ROOMS]
     assert any(home is thing for home in homes)
+
+
+@pytest.mark.parametrize("part", sorted({*_ROOMS} - {"exceptions"}))
+def test_what_is_listed_is_public(part):
+    room = importlib.import_module(f"skfilterrank.{part}")
+    assert dir(room) == sorted(room.__all__)
+    assert {*dir(skfilterrank)} == {*skfilterrank.__all__, *_ROOMS}
