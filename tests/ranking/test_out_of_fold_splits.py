@@ -109,6 +109,11 @@ def test_a_share_is_one_split():
     assert [len(queries) for queries in held_out(cv=0.99, refit=False)] == [9]
 
 
+def test_a_splitter_numbers_queries_in_the_order_of_their_ids():
+    expected = [set(GROUPS[test]) for _, test in GroupKFold(5).split(X, groups=GROUPS)]
+    assert held_out(cv=GroupKFold(5)) == [*expected, set()]
+
+
 def test_given_splits_are_taken_as_they_are():
     rows = np.arange(30)
     assert held_out(cv=[(rows[6:], rows[:6]), (rows[:24], rows[24:])]) == [{0, 1}, {8, 9}, set()]
