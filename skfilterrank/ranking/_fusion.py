@@ -273,18 +273,12 @@ def _number_ids(columns, key) -> GroupIndex:
 def _score_matrix(scores, groups):
     """Return a score matrix with one column per system, and the names of the systems."""
     columns = columns_of(scores, "runs")
-    carriers = list(columns.values()) if isinstance(scores, Mapping) else [scores]
-    names = [f"runs[{brief(name)}]" for name in columns] if len(carriers) > 1 else ["runs"]
-    find_groups(groups, *carriers, names=names)
+    named = {f"runs[{brief(name)}]": column for name, column in columns.items()}
+    carriers = named if isinstance(scores, Mapping) else {"runs": scores}
+    find_groups(groups, *carriers.values(), names=list(carriers))
     if not columns:
         raise InputError("runs holds no system: expected at least one column of scores.")
-    checked = []
-    for name, column in columns.items():
-        try:
-            checked.append(check_level_scores(column))
-        except ValueError as error:
-            error.add_note(f"The error concerns the scores of {brief(name)}.")
-            raise
+    checked = [check_level_scores(column, name=name) for name, column in named.items()]
     lengths = {name: len(column) for name, column in zip(columns, checked)}
     if len(set(lengths.values())) > 1:
         raise InputError(

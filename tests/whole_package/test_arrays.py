@@ -192,7 +192,7 @@ def test_tables_are_their_columns(dtypes):
 def test_matrices():
     values = np.ma.array([[0.5, 0.7], [0.4, 0.9]], mask=[[False, True], [False, False]])
     assert SystemScores(values, missing="drop").dropped_queries == (1,)
-    with pytest.raises(InputError, match="y_score holds 1 NaN"):
+    with pytest.raises(InputError, match=r"runs\[1\] holds 1 NaN"):
         fuse_runs(values, groups=["q", "r"])
     with pytest.raises(InputError, match="positions must be whole numbers"):
         recall_level_metric(np.ma.array([1, 2], mask=[False, True]))
