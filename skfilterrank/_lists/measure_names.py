@@ -250,11 +250,13 @@ def _unknown(texts):
 
 def _not_a_measure(text):
     """Return a sentence about an unknown name, with similar names."""
+    if not isinstance(text, str):
+        return f"{brief(text)} is not a measure, but of the type {type(text).__name__}."
     known, near = spellings(), {}
-    name = re.split("[(@]", str(text))[0].lower()
+    name = re.split("[(@]", text)[0].lower()
     if who := _ELSEWHERE.get(re.sub("[-_]", "", name)):
         return f"{brief(text)} {who}."
-    parts = split_at_commas(str(text))
+    parts = split_at_commas(text)
     if len(parts) > 1 and all(map(known_measure, parts)):
         return f"{brief(text)} is several measures: give a list, {brief(parts)}."
     if family := [

@@ -495,6 +495,7 @@ class TestMaking:
         [
             (("ndcg_g",), {}, "'ndcg_g' is not a measure: did you mean 'ndcg_f'"),
             ((None,), {}, "None is not a measure"),
+            ((0.5,), {}, r"0.5 is not a measure, but of the type float\. skfilterrank"),
             (("ndcg_f@",), {}, "cut-off in 'ndcg_f@' must be a positive whole number"),
             (("ndcg_f@0",), {}, "cut-off in 'ndcg_f@0' must be a positive whole number"),
             (("ndcg_f@2.5",), {}, "cut-off in 'ndcg_f@2.5' must be"),
