@@ -26,6 +26,7 @@ from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank import QueryRanker, RankAndFilter
+from skfilterrank._estimators.responses import document_scores
 from skfilterrank.datasets import fetch_semeval_cqa, make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.io import read_letor
@@ -235,7 +236,8 @@ def scored(estimator, split, price=1, cv=None, **weights):
         warnings.simplefilter("ignore", FitWarning)
         model.fit(split.X, split.y, groups=split.groups, **weights)
     seconds = time.process_time() - begin
-    return Scored(model.filter_.judged_, model.estimator_.predict(split.held_X), seconds)
+    held = document_scores(model.estimator_, split.held_X, groups=split.held_groups)
+    return Scored(model.filter_.judged_, held, seconds)
 
 
 def blended(first, second):
