@@ -305,10 +305,15 @@ def _top_level(tree):
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found[node.name] = node
-        elif isinstance(node, ast.Assign):
+        elif isinstance(node, ast.Assign) and not _is_text(node.value):
             found |= {each.id: node for each in ast.walk(node) if isinstance(each, ast.Name)
                       and isinstance(each.ctx, ast.Store)}  # fmt: skip
     return found
+
+
+def _is_text(node):
+    """Tell whether a constant is lines for readers, which change no figure."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value
 
 
 @cache

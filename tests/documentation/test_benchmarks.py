@@ -199,7 +199,8 @@ def test_a_result_says_what_has_changed_since(make, tmp_path):
     commit("benchmarks/_help.py", "SIZE = 3\nOTHER = 4\n")
     script = (
         "from _help import SIZE\n"
-        'def one():\n    """Text."""\n    return shared()\n'
+        'NOTES = """Text.\n"""\n'
+        'def one():\n    """Text."""\n    return shared() + NOTES\n'
         "def two():\n    return 2\n"
         "def shared():\n    return SIZE\n"
         'run({"one": one, "two": two})\n'
