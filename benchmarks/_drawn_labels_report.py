@@ -327,10 +327,10 @@ four of them and checked on cranfield. Expect a little less elsewhere.
 * **Values.** RMSE after pooling is at most a third of that of condensed lists in 22 of 30 cells;
   the aim was three quarters. It is larger nowhere. After random judging it is larger in 2 of 30
   cells, and that of `estimate()` is smaller in 3.
-* **Intervals** of differences hold in 94 to 95 % of the pairs after pooling, and in 90 to 91 % after
-  random judging. There, those of values hold in 89 % (AP) and 90 % (nDCG@10) only, with 80 % as the
-  worst collection (trec-dl2019-llm, AP). Those of `estimate()` hold in 95 to 100 %, and are twice as
-  wide.
+* **Intervals** of differences hold in 94 to 95 % of the pairs after pooling, and in 90 to 91 %
+  after random judging. There, those of values hold in 89 % (AP) and 90 % (nDCG@10) only, with 80 %
+  as the worst collection (trec-dl2019-llm, AP). Those of `estimate()` hold in 95 to 100 %, and are
+  twice as wide.
 * **`LabelPredictor()`** (a support vector machine for each query) orders better than condensed
   lists in 15 of 18 cells after pooling, and in 6 of 18 after random judging.
 * **Selectors.** With texts, MAXREP is best for drawn labels: tau 0.91 (AP) and 0.93 (nDCG@10) from
