@@ -29,8 +29,7 @@ from skfilterrank.metaevaluation import conflicts
 from skfilterrank.metrics import evaluate_runs
 
 MEASURES = {"ap": "AP", "ndcg_0": "nDCG", "q_measure": "Q"}
-WITHOUT_JUDGMENTS = ("aslam", "spoerri")
-OF_OVERLAP = (*WITHOUT_JUDGMENTS, "spoerri_all")
+OF_OVERLAP = ("aslam", "spoerri", "spoerri_all")
 SEED = 0
 N_RESAMPLES = 1000
 # Sakai and Lin, Tables 3 and 4, column ROBUST03: tau and tau_ap with AP and nDCG.
@@ -57,7 +56,7 @@ def tau(truth, predicted):
 
 def topic_values(runs, method):
     """Predicted value of each run, topic and measure, index levels run and qid."""
-    if method in WITHOUT_JUDGMENTS:
+    if method in OF_OVERLAP:
         table = rank_table(runs, depth=30)
         topics = table.index.unique("qid")
         found = {}
