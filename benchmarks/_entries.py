@@ -124,7 +124,7 @@ ENTRIES = [
         "",
         "--repetitions 1 --predict-repetitions 1",
         "labels_needed.md labels_needed.png labels_needed_rmse.png labels_needed_tau.png",
-        3,
+        4,
     ),
     Entry(
         "labels_needed",

@@ -839,12 +839,12 @@ Figures of one run, on one small collection (5 relevant of 124 pooled documents 
 systems that are related to each other; no claim beyond it.
 
 * **A look at the ranks of the systems is what saves labels.** With predict-map, tau passes 0.9 at
-  12 % (pooling, MTC) and 15 % (prior, MAXREP), but at 47 % with uniform samples; with the paper's
-  uniform samples, which look at the truth, indAP needs 39 %. Unlike in the paper, MAXREP is not
+  11 to 12 % (MTC, pooling) and 15 % (prior, MAXREP), but at 57 % with uniform samples; with the
+  paper's uniform samples, which look at the truth, indAP needs 36 %. Unlike in the paper, MAXREP is not
   best: pooling and MTC need less.
 * **For the order of the systems, prediction is not needed.** With the selections by rank, indAP
-  passes 0.9 earlier than predict-map: 8 % with pooling, 9 % with the prior, 11 % with MTC.
-  trec-map needs 14 to 25 %, bpref 27 % and more.
+  passes 0.9 earlier than predict-map: 8 % with pooling, 9 % with the prior, 10 % with MTC.
+  trec-map needs 14 to 24 %, bpref 26 % and more.
 * **For the values it helps early.** With pooling, the prior and MAXREP and 5 to 10 % labelled the
   RMSE of predict-map is 2.5 to 5 times smaller than that of trec-map, indAP and infAP. At 1 % it
   is among the worst. With uniform samples indAP is nearer at all shares.
