@@ -840,8 +840,8 @@ systems that are related to each other; no claim beyond it.
 
 * **A look at the ranks of the systems is what saves labels.** With predict-map, tau passes 0.9 at
   11 to 12 % (MTC, pooling) and 15 % (prior, MAXREP), but at 57 % with uniform samples; with the
-  paper's uniform samples, which look at the truth, indAP needs 36 %. Unlike in the paper, MAXREP is not
-  best: pooling and MTC need less.
+  paper's uniform samples, which look at the truth, indAP needs 36 %. Unlike in the paper, MAXREP
+  is not best: pooling and MTC need less.
 * **For the order of the systems, prediction is not needed.** With the selections by rank, indAP
   passes 0.9 earlier than predict-map: 8 % with pooling, 9 % with the prior, 10 % with MTC.
   trec-map needs 14 to 24 %, bpref 26 % and more.
