@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles import times
+from profiles import TENTHS, times
 from skfilterrank._base.system_pairs import draw_resamples
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import reliability
@@ -44,13 +44,7 @@ def values():
     return rng.uniform(size=(7, 20)) + rng.uniform(size=(7, 1)) + rng.uniform(size=20)
 
 
-MATRICES = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
-    lambda shape: st.lists(
-        st.lists(st.integers(0, 10), min_size=shape[1], max_size=shape[1]),
-        min_size=shape[0],
-        max_size=shape[0],
-    ).map(lambda rows: np.divide(rows, 10))
-)
+MATRICES = TENTHS.map(lambda rows: np.divide(rows, 10))
 
 
 @pytest.mark.slow

@@ -7,18 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import TENTHS
 from skfilterrank._base.system_pairs import draw_resamples
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.metaevaluation import sensitivity_curve
-
-# Values in tenths, so that means tie.
-TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
-    lambda shape: st.lists(
-        st.lists(st.integers(0, 10), min_size=shape[1], max_size=shape[1]),
-        min_size=shape[0],
-        max_size=shape[0],
-    )
-)
 
 
 @pytest.mark.slow
@@ -47,12 +39,6 @@ def test_by_hand():
     )
     assert curve.asl == pytest.approx([0.25], abs=0.01)
     assert curve.success_rate.tolist() == [0, 1, 1]
-
-
-@pytest.fixture
-def values():
-    rng = np.random.RandomState(3)
-    return rng.uniform(size=(7, 20)) + rng.uniform(size=(7, 1)) / 2
 
 
 def test_a_level_of_alpha_is_not_below_it():

@@ -7,19 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import TENTHS
 from skfilterrank._base.system_pairs import Pairs, pair_blocks, seeds_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import stability_curve
 from skfilterrank.metaevaluation._stability import draw_samples
-
-# Values in tenths, so that means tie and stand on the boundary of the fuzziness.
-TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
-    lambda shape: st.lists(
-        st.lists(st.integers(0, 10), min_size=shape[1], max_size=shape[1]),
-        min_size=shape[0],
-        max_size=shape[0],
-    )
-)
 
 
 def loop_rates(tenths, size, n_resamples, hundredths, random_state):
@@ -79,12 +71,6 @@ def test_by_hand():
     curve = stability_curve(scores, sizes=[1, 2, 3], n_resamples=30_000, random_state=0)
     np.testing.assert_allclose(curve.error_rate, [1 / 3, 1 / 3, 0], atol=0.01)
     np.testing.assert_array_equal(curve.tie_rate, 0)
-
-
-@pytest.fixture
-def values():
-    rng = np.random.RandomState(3)
-    return rng.uniform(size=(7, 20)) + rng.uniform(size=(7, 1)) / 2
 
 
 def both(curve):

@@ -7,15 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from one_query import one
 from skfilterrank.metrics import average_precision_score, evaluate
 from skfilterrank.metrics._average_precision import q_measure_score, sum_precision_score
 
 NO, NAN = -np.inf, np.nan
-
-
-def of_one(function, y_true, y_score, **params):
-    """The value of one query."""
-    return function(y_true, y_score, groups=["q"] * len(y_true), **params)
 
 
 class TestByHand:
@@ -25,7 +21,7 @@ class TestByHand:
     y_score = (9, 8, 7, 6, 5, 4, NO)
 
     def value(self, function, **params):
-        return of_one(function, self.y_true, self.y_score, **params)
+        return one(function, self.y_true, self.y_score, **params)
 
     def test_sum_precision(self):
         assert self.value(sum_precision_score) == pytest.approx(1 / 1 + 2 / 4 + 3 / 5)
@@ -89,8 +85,8 @@ class TestByHand:
     def test_smallest_beta(self):
         y_true, y_score = [0, 2, 1, 0], [4, 3, 2, 1]
         for beta in (0, 1e-12):
-            expected = of_one(average_precision_score, y_true, y_score)
-            assert of_one(q_measure_score, y_true, y_score, beta=beta) == pytest.approx(expected)
+            expected = one(average_precision_score, y_true, y_score)
+            assert one(q_measure_score, y_true, y_score, beta=beta) == pytest.approx(expected)
 
     def test_beta(self):
         blended = [(1 + 10 * 2) / (1 + 10 * 3), (2 + 10 * 3) / (4 + 10 * 7)]
@@ -109,17 +105,17 @@ class TestOptions:
     def test_dividing_by_k_needs_k(self):
         for function in (average_precision_score, q_measure_score):
             with pytest.raises(ValueError, match=r"normalize='k' divides by the cut-off.*pass k"):
-                of_one(function, [1, 0], [2, 1], normalize="k")
+                one(function, [1, 0], [2, 1], normalize="k")
 
     def test_bad_options(self):
         allowed = {average_precision_score: "'R', 'min', 'k', 'found'"}
         allowed[q_measure_score] = "'R', 'min', 'k'"
         for function, names in allowed.items():
             with pytest.raises(ValueError, match=f"normalize must be one of {names}, got 'n'"):
-                of_one(function, [1, 0], [2, 1], normalize="n")
+                one(function, [1, 0], [2, 1], normalize="n")
         for beta in (-1, NAN, np.inf, True, "1", None):
             with pytest.raises(ValueError, match="beta must be a finite number from 0 up, got"):
-                of_one(q_measure_score, [1, 0], [2, 1], beta=beta)
+                one(q_measure_score, [1, 0], [2, 1], beta=beta)
 
 
 def ragas_context_precision(verdicts):
@@ -150,7 +146,7 @@ def test_context_measures_are_those_of_ragas(verdicts, missed):
 )
 def test_what_is_found_is_the_mean_over_tied_orders(gains, scores, k):
     scores = scores[: len(gains)]
-    actual = of_one(average_precision_score, gains, scores, k=k, normalize="found")
+    actual = one(average_precision_score, gains, scores, k=k, normalize="found")
     orders = [
         [gains[i] for i in sorted(order, key=lambda i: -scores[i])][:k]
         for order in permutations(range(len(gains)))

@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 
+from one_query import one
 from skfilterrank.metrics import bpref_score
 from skfilterrank.metrics._condensed import induced_ap_score, judged_at_k_score
 
 NO, NAN = -np.inf, np.nan
-
-
-def one(measure, gains, scores=None, **params):
-    """A measure of one query; without scores, the documents stand as they are given."""
-    scores = range(len(gains), 0, -1) if scores is None else scores
-    return measure(gains, scores, groups=["q"] * len(gains), **params)
 
 
 class TestBpref:

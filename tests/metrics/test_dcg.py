@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from one_query import one
 from skfilterrank.metrics import (
     dcg_bounds,
     dcg_score,
@@ -30,11 +31,6 @@ NO = -np.inf
 # A query's pool of gains, small enough to go through all lists that can be returned.
 pools = st.lists(st.sampled_from([-10.0, -1.0, -0.5, 0.0, 1.0, 2.0]), min_size=1, max_size=4)
 cutoffs = st.sampled_from([None, 1, 2, 3, 4, 9])
-
-
-def one(measure, gains, y_score, **params):
-    """The value of a single query."""
-    return measure(gains, y_score, groups=["q"] * len(gains), **params)
 
 
 def all_lists(gains):

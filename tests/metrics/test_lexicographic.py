@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from one_query import one
 from profiles import times
 from skfilterrank.metrics import (
     lexicographic_preference,
@@ -21,11 +22,6 @@ SCALES = ("log_odds", "share", "log")
 SCORES = {"recall": lexirecall_score, "precision": lexiprecision_score}
 
 
-def measure(function, y_true, y_score, **params):
-    """The value of one query."""
-    return function(y_true, y_score, groups=["q"] * len(y_true), **params)
-
-
 class TestByHand:
     # Relevant at 2 and 5 of six. Of the C(6, 2) = 15 placements
     # - those with both at 6 or one at 6 are 5 worse for recall, and 3 5, 4 5 are 2 more;
@@ -35,11 +31,11 @@ class TestByHand:
 
     @pytest.mark.parametrize(("kind", "n_worse"), [("recall", 5 + 2), ("precision", 6 + 1)])
     def test_complete(self, kind, n_worse):
-        share = measure(SCORES[kind], self.y_true, self.y_score, scale="share", n_items=6)
+        share = one(SCORES[kind], self.y_true, self.y_score, scale="share", n_items=6)
         assert share == pytest.approx(n_worse / 14)
-        logs = measure(SCORES[kind], self.y_true, self.y_score, scale="log", n_items=6)
+        logs = one(SCORES[kind], self.y_true, self.y_score, scale="log", n_items=6)
         assert logs == pytest.approx(log1p(n_worse) / log(15))
-        odds = measure(SCORES[kind], self.y_true, self.y_score, n_items=6)
+        odds = one(SCORES[kind], self.y_true, self.y_score, n_items=6)
         assert odds == pytest.approx(1 / 2 + log((1 + n_worse) / (15 - n_worse)) / log(15) / 2)
 
     # The last is missing, among 10 items: at 2 and 10, of 45 placements. Worse are 3 10 to 9 10,
@@ -47,7 +43,7 @@ class TestByHand:
     @pytest.mark.parametrize(("kind", "n_worse"), [("recall", 7), ("precision", 28)])
     def test_missing(self, kind, n_worse):
         y_score = (6, 5, 4, 3, NO, 1)
-        actual = measure(SCORES[kind], self.y_true, y_score, scale="share", n_items=10)
+        actual = one(SCORES[kind], self.y_true, y_score, scale="share", n_items=10)
         assert actual == pytest.approx(n_worse / 44)
 
     def test_weighted_sum_of_three(self):
@@ -55,25 +51,25 @@ class TestByHand:
         weights = (delta / (1 + delta)) ** 2, delta / (1 + delta) ** 2, 1 / (1 + delta)
         assert sum(weights) == pytest.approx(1)
         expected = sum(w * (100 - p) / 100 for w, p in zip(weights, (1, 3, 100), strict=True))
-        actual = measure(
+        actual = one(
             metric_lexirecall_score, [1, 0, 1, 1], [3, 2, 1, NO], n_items=100, epsilon=0.25
         )
         assert actual == pytest.approx(expected, rel=1e-14)
 
     @pytest.mark.parametrize("function", SCORES.values())
     def test_one_placement_only(self, function):
-        assert measure(function, [1, 1], [2, 1], n_items=2) == 1
-        assert measure(function, [1, 1], [NO, 1], n_items=2) == 1
-        assert measure(function, [1, 1], [NO, 1], scale="log", n_items=2) == 1
+        assert one(function, [1, 1], [2, 1], n_items=2) == 1
+        assert one(function, [1, 1], [NO, 1], n_items=2) == 1
+        assert one(function, [1, 1], [NO, 1], scale="log", n_items=2) == 1
 
     @pytest.mark.parametrize("scale", SCALES)
     @pytest.mark.parametrize("function", SCORES.values())
     def test_to_filter_what_is_relevant_never_pays(self, function, scale):
         # By default a missing item is behind every row, also where all rows are relevant.
-        assert measure(function, [1], [1], scale=scale) == 1
-        assert measure(function, [1], [NO], scale=scale) == 0
+        assert one(function, [1], [1], scale=scale) == 1
+        assert one(function, [1], [NO], scale=scale) == 0
         shown = [
-            measure(function, [1, 1, 1], scores, scale=scale)
+            one(function, [1, 1, 1], scores, scale=scale)
             for scores in ([NO, NO, NO], [NO, 1, NO], [NO, 1, 2], [3, 1, 2])
         ]
         assert shown[0] == 0
@@ -85,21 +81,21 @@ class TestByHand:
     def test_ends(self, function, scale):
         y_true = np.arange(1000) < 100
         rank = np.arange(1000.0)
-        assert measure(function, y_true, -rank, scale=scale, n_items=10**6) == 1
-        assert measure(function, y_true, rank, scale=scale, n_items=1000) == 0
+        assert one(function, y_true, -rank, scale=scale, n_items=10**6) == 1
+        assert one(function, y_true, rank, scale=scale, n_items=1000) == 0
         nothing = np.full(1000, NO)
-        assert measure(function, y_true, nothing, scale=scale, n_items=10**6) == 0
+        assert one(function, y_true, nothing, scale=scale, n_items=10**6) == 0
 
     @pytest.mark.parametrize("scale", ["share", "log"])
     @pytest.mark.parametrize("function", SCORES.values())
     def test_next_to_the_ideal(self, function, scale):
         # Of 1e9 items: one of some 1e26 placements is better, less than float64 can take from 1.
-        assert measure(function, [1, 1, 0, 1], [4, 3, 2, 1], scale=scale, n_items=10**9) == 1
+        assert one(function, [1, 1, 0, 1], [4, 3, 2, 1], scale=scale, n_items=10**9) == 1
 
     @pytest.mark.parametrize("function", SCORES.values())
     def test_log_odds_next_to_the_ideal(self, function):
         # One placement is better, of C(10**9, 3).
-        actual = measure(function, [1, 1, 0, 1], [4, 3, 2, 1], n_items=10**9)
+        actual = one(function, [1, 1, 0, 1], [4, 3, 2, 1], n_items=10**9)
         assert actual == pytest.approx(1 - log(2) / log(comb(10**9, 3)) / 2, rel=1e-13)
 
 
@@ -117,7 +113,7 @@ def test_scores_follow_preferences(kind, scale, data):
     n_items = data.draw(st.sampled_from([None, n, 2 * n, 10**6]))
     groups = ["q"] * n
     preference = lexicographic_preference(y_true, a, b, groups=groups, kind=kind, n_items=n_items)
-    values = [measure(SCORES[kind], y_true, y, n_items=n_items, scale=scale) for y in (a, b)]
+    values = [one(SCORES[kind], y_true, y, n_items=n_items, scale=scale) for y in (a, b)]
     sign = np.sign(values[0] - values[1])
     # Shares that are closer than float64 shows are the same.
     assert sign in (preference[0], 0)
@@ -146,7 +142,7 @@ def test_weighted_sum_loses_what_lexirecall_keeps():
     moved = np.roll(y_true[:1001], 1).tolist() + y_true[1001:].tolist()
     score = -np.arange(10_000)
     assert np.argmax(moved) == 0
-    values = [measure(metric_lexirecall_score, y, score) for y in (y_true, moved)]
+    values = [one(metric_lexirecall_score, y, score) for y in (y_true, moved)]
     assert values[0] == values[1]
     groups = ["q"] * 10_000
     swapped = score.copy()
@@ -161,16 +157,16 @@ class TestErrors:
             ValueError,
             match="scale must be one of 'log_odds', 'share', 'log', 'preference', got 'rank'",
         ):
-            measure(function, [1], [1], scale="rank")
+            one(function, [1], [1], scale="rank")
 
     @pytest.mark.parametrize("epsilon", [0, 1, -1, "x", True])
     def test_epsilon(self, epsilon):
         with pytest.raises(ValueError, match="epsilon must be a number between 0 and 1"):
-            measure(metric_lexirecall_score, [1], [1], epsilon=epsilon)
+            one(metric_lexirecall_score, [1], [1], epsilon=epsilon)
 
     @pytest.mark.parametrize("function", [*SCORES.values(), metric_lexirecall_score])
     def test_n_items_and_ties(self, function):
         with pytest.raises(ValueError, match="n_items=2 is too small for query 'q'"):
-            measure(function, [1, 0, 0], [NO, 2, 1], n_items=2)
+            one(function, [1, 0, 0], [NO, 2, 1], n_items=2)
         with pytest.raises(ValueError, match="ties='average' is not possible for"):
-            measure(function, [1], [1], ties="average")
+            one(function, [1], [1], ties="average")

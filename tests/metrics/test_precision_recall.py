@@ -5,6 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from one_query import one
 from skfilterrank.metrics import (
     precision_at_k_score,
     r_precision_score,
@@ -16,11 +17,6 @@ from skfilterrank.metrics import (
 NO, NAN = -np.inf, np.nan
 
 
-def of_one(function, y_true, y_score, **params):
-    """The value of one query."""
-    return function(y_true, y_score, groups=["q"] * len(y_true), **params)
-
-
 class TestByHand:
     """Relevant are the first, the fourth and the fifth place; one relevant document is missed."""
 
@@ -28,7 +24,7 @@ class TestByHand:
     y_score = (9, 8, 7, 6, 5, 4, NO)
 
     def value(self, function, **params):
-        return of_one(function, self.y_true, self.y_score, **params)
+        return one(function, self.y_true, self.y_score, **params)
 
     @pytest.mark.parametrize(("k", "found"), [(1, 1), (2, 1), (4, 2), (5, 3), (6, 3), (20, 3)])
     def test_precision_and_recall(self, k, found):
@@ -50,10 +46,10 @@ class TestByHand:
     def test_first_relevant_document(self):
         assert self.value(reciprocal_rank_score) == 1
         y_score = (NO, *self.y_score[1:])
-        assert of_one(reciprocal_rank_score, self.y_true, y_score) == pytest.approx(1 / 3)
-        assert of_one(reciprocal_rank_score, self.y_true, y_score, k=2) == 0
-        assert of_one(success_at_k_score, self.y_true, y_score, k=2) == 0
-        assert of_one(success_at_k_score, self.y_true, y_score, k=3) == 1
+        assert one(reciprocal_rank_score, self.y_true, y_score) == pytest.approx(1 / 3)
+        assert one(reciprocal_rank_score, self.y_true, y_score, k=2) == 0
+        assert one(success_at_k_score, self.y_true, y_score, k=2) == 0
+        assert one(success_at_k_score, self.y_true, y_score, k=3) == 1
 
 
 class TestTies:
@@ -70,7 +66,7 @@ class TestTies:
     def test_reciprocal_rank(self, above, n, r):
         """Place j of the tie is the first relevant one in C(n - j, r - 1) of C(n, r) orders."""
         expected = sum(comb(n - j, r - 1) / comb(n, r) / (above + j) for j in range(1, n - r + 2))
-        actual = of_one(reciprocal_rank_score, *self.tie(above, n, r))
+        actual = one(reciprocal_rank_score, *self.tie(above, n, r))
         assert actual == pytest.approx(expected, rel=1e-12)
 
     @shapes
@@ -78,7 +74,7 @@ class TestTies:
     def test_success_at_a_cut_off_within_the_tie(self, above, n, r, k):
         places = min(max(k - above, 0), n)
         expected = 1 - comb(n - r, places) / comb(n, places)
-        actual = of_one(success_at_k_score, *self.tie(above, n, r), k=k)
+        actual = one(success_at_k_score, *self.tie(above, n, r), k=k)
         assert actual == pytest.approx(expected, rel=1e-12)
 
     def test_10_000_tied_documents(self):
@@ -87,5 +83,5 @@ class TestTies:
         # Of the 3 places the first is n in 3 (N - n)(N - n - 1) of N (N - 1)(N - 2) cases.
         n = np.arange(1.0, 10_001)
         first = 3 * (10_000 - n) * (9_999 - n) / (10_000.0 * 9_999 * 9_998)
-        actual = of_one(reciprocal_rank_score, y_true, np.zeros(10_000))
+        actual = one(reciprocal_rank_score, y_true, np.zeros(10_000))
         assert actual == pytest.approx((first / n).sum(), rel=1e-10)

@@ -10,18 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measure_table import MEASURES
+from one_query import one
 from profiles import times
 from reference.incomplete import inferred_ap_of, stat_ap_of
 from skfilterrank.metrics import inferred_ap_score, stat_ap_score
 
 NO, NAN = -np.inf, np.nan
 E = 1e-5
-
-
-def one(measure, gains, scores=None, **params):
-    """A measure of one query; without scores, the documents stand as they are given."""
-    scores = range(len(gains), 0, -1) if scores is None else scores
-    return measure(gains, scores, groups=["q"] * len(gains), **params)
 
 
 def tied_orders(rows):

@@ -7,17 +7,13 @@ from math import comb
 import numpy as np
 import pytest
 
+from one_query import one
 from skfilterrank._lists import ties as ties_module
 from skfilterrank._lists.ties import long_tie_stops
 from skfilterrank.metrics import err_score, evaluate, get_measure, rbp_score
 from skfilterrank.thresholds import threshold_curve
 
 NO, NAN = -np.inf, np.nan
-
-
-def of_one(function, y_true, y_score, **params):
-    """The value of one query."""
-    return function(y_true, y_score, groups=["q"] * len(y_true), **params)
 
 
 class TestByHand:
@@ -27,7 +23,7 @@ class TestByHand:
     y_score = (9, 8, 7, 6, 5, 4, NO)
 
     def value(self, function, **params):
-        return of_one(function, self.y_true, self.y_score, **params)
+        return one(function, self.y_true, self.y_score, **params)
 
     def test_rbp(self):
         assert self.value(rbp_score) == pytest.approx(0.2 * (1 + 0.8**3 + 0.8**4))
@@ -46,9 +42,9 @@ class TestByHand:
         assert dropped == pytest.approx(first + fourth / 3 + fifth / 4)
 
     def test_max_grade(self):
-        assert of_one(err_score, [1, 0], [2, 1], max_grade=1) == pytest.approx(1 / 2)
-        assert of_one(err_score, [1, 0], [2, 1], max_grade=2) == pytest.approx(1 / 4)
-        assert of_one(err_score, [1, 0], [2, 1]) == pytest.approx(1 / 16)
+        assert one(err_score, [1, 0], [2, 1], max_grade=1) == pytest.approx(1 / 2)
+        assert one(err_score, [1, 0], [2, 1], max_grade=2) == pytest.approx(1 / 4)
+        assert one(err_score, [1, 0], [2, 1]) == pytest.approx(1 / 16)
 
     def test_a_query_of_low_grades_alone_is_not_measured_by_another_scale(self):
         values = err_score.per_query([1, 4], [1, 1], groups=["low", "high"])
@@ -62,14 +58,14 @@ class TestOptions:
     @pytest.mark.parametrize("persistence", [0, 1, -0.5, 1.5, NAN, True, "0.8", None])
     def test_persistence(self, persistence):
         with pytest.raises(ValueError, match="persistence must be a number between 0 and 1"):
-            of_one(rbp_score, [1, 0], [2, 1], persistence=persistence)
+            one(rbp_score, [1, 0], [2, 1], persistence=persistence)
 
     @pytest.mark.parametrize("max_grade", [0, -1, NAN, np.inf, 50.5, True, "4", None])
     def test_max_grade(self, max_grade):
         with pytest.raises(
             ValueError, match="max_grade must be a finite number above 0 and up to 50"
         ):
-            of_one(err_score, [1, 0], [2, 1], max_grade=max_grade)
+            one(err_score, [1, 0], [2, 1], max_grade=max_grade)
 
     @pytest.mark.parametrize("score", [1, NO])
     def test_a_gain_beyond_the_scale(self, score):
@@ -78,24 +74,24 @@ class TestOptions:
             err_score([1, 3], [1, score], groups=["a", "b"], gains="exp2")
 
     def test_a_gain_just_beyond_the_scale(self):
-        assert of_one(err_score, [4, 0], [2, 1]) == 15 / 16
+        assert one(err_score, [4, 0], [2, 1]) == 15 / 16
         with pytest.raises(ValueError, match=r"a gain of 4\.000000000000001 is above max_grade=4:"):
-            of_one(err_score, [np.nextafter(4, 5), 0], [2, 1])
+            one(err_score, [np.nextafter(4, 5), 0], [2, 1])
 
 
 class TestSmallChances:
     """Probabilities to satisfy that are lost beside 1."""
 
     def test_one_document(self):
-        assert of_one(err_score, [1, 0], [2, 1], max_grade=50) == 2.0**-50
-        assert of_one(err_score, [0, 1], [2, 1], max_grade=50) == 2.0**-51
+        assert one(err_score, [1, 0], [2, 1], max_grade=50) == 2.0**-50
+        assert one(err_score, [0, 1], [2, 1], max_grade=50) == 2.0**-51
         # 2**g - 1 is about g log 2.
-        value = of_one(err_score, [1e-12], [1], max_grade=50)
+        value = one(err_score, [1e-12], [1], max_grade=50)
         assert value == pytest.approx(np.log(2) * 1e-12 * 2.0**-50, rel=1e-11, abs=0)
 
     @pytest.mark.parametrize("scores", [[3, 2, 1], [1, 1, 1]])
     def test_beside_the_highest_grade(self, scores):
-        value = of_one(err_score, [50, 50, 1], scores, max_grade=50)
+        value = one(err_score, [50, 50, 1], scores, max_grade=50)
         assert value == pytest.approx(
             err_of_tied([50, 50, 1], scores, max_grade=50), rel=1e-15, abs=0
         )
@@ -140,13 +136,13 @@ class TestTies:
         parts = parts_of_tied(y_true, y_score)
         for k in (None, 1, 7, 50):
             expected = float(sum(parts[:k]))
-            value = of_one(err_score, y_true, y_score, k=k)
+            value = one(err_score, y_true, y_score, k=k)
             assert value == pytest.approx(expected, rel=1e-13, abs=0), k
 
     def test_gains_below_0_satisfy_nobody(self):
         # Of grade 1 on a scale up to 4, a document satisfies in 1 case of 16.
         for gain in (-0.5, -1, -3):
-            assert of_one(err_score, [gain, 1], [2, 1]) == 1 / 16 / 2
+            assert one(err_score, [gain, 1], [2, 1]) == 1 / 16 / 2
 
     @pytest.mark.slow
     @pytest.mark.parametrize("n", [2, 3, 25, 70])
@@ -165,7 +161,7 @@ class TestTies:
             parts = parts_of_tied(y_true, y_score, max_grade)
             for k in (None, 2, 30):
                 expected = float(sum(parts[:k]))
-                value = of_one(err_score, y_true, y_score, k=k, max_grade=max_grade)
+                value = one(err_score, y_true, y_score, k=k, max_grade=max_grade)
                 assert value == pytest.approx(expected, rel=1e-13, abs=0)
         assert calls
 
@@ -177,14 +173,14 @@ class TestTies:
             stops = stops + term
             term = -term * (j - i) / (i + 1) * (m - i - 1) / (n - i - 1) * chance
         expected = stops @ (1 / (j + 1))
-        value = of_one(err_score, np.arange(n) < m, np.zeros(n), max_grade=30)
+        value = one(err_score, np.arange(n) < m, np.zeros(n), max_grade=30)
         assert value == pytest.approx(expected, rel=1e-13, abs=0)
 
 
 class TestGradedRelevance:
     def test_by_hand(self):
         # (1 - 0.5) * (0.5 * 0.5**0 + 0 * 0.5**1 + 1 * 0.5**2); the forbidden document counts 0
-        value = of_one(
+        value = one(
             rbp_score,
             [1, -2, 2],
             [3, 2, 1],
@@ -215,13 +211,13 @@ class TestGradedRelevance:
 
     def test_equal_to_binary_for_binary_gains(self):
         for relevance in ("binary", "graded", "scaled"):
-            value = of_one(rbp_score, [1, 0, 1], [1, 3, 2], relevance=relevance)
+            value = one(rbp_score, [1, 0, 1], [1, 3, 2], relevance=relevance)
             assert value == pytest.approx(0.2 * (0.8 + 0.8**2))
 
     def test_bad_input(self):
         with pytest.raises(ValueError, match=r"a gain of 2 is above 1: .* gains=\{0: 0, 1: 0.5"):
-            of_one(rbp_score, [1, 2], [2, 1], relevance="graded")
+            one(rbp_score, [1, 2], [2, 1], relevance="graded")
         with pytest.raises(
             ValueError, match="relevance must be one of 'binary', 'graded', 'scaled', got 1"
         ):
-            of_one(rbp_score, [1, 2], [2, 1], relevance=1)
+            one(rbp_score, [1, 2], [2, 1], relevance=1)

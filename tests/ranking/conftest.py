@@ -98,3 +98,11 @@ def judged():
     X, y, groups, _ = make_rank_and_filter(n_queries=90, random_state=0)
     X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
     return X, y.astype(float), groups
+
+
+@pytest.fixture(scope="module")
+def halves(judged):
+    """Rows to learn from, and rows held out."""
+    X, y, groups = judged
+    first = groups < np.median(groups)
+    return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
     average_precision_score,
     forbidden_at_k,
@@ -29,12 +28,6 @@ def small():
     X[:, 4] = X[:, 4].round()
     mixed = rng.permutation(len(groups))
     return X[mixed], gains[mixed], groups[mixed]
-
-
-@pytest.fixture(scope="module")
-def judged():
-    X, y, groups, _ = make_rank_and_filter(n_queries=150, random_state=0)
-    return X, y.astype(float), groups
 
 
 def same_model(left, right):
@@ -66,46 +59,6 @@ def test_each_measure_gets_better(small, name):
     single = AdaRankRanker(measure=text, gains=gains, n_estimators=1).fit(X, y, groups)
     assert len(ranker.alphas_) >= 1
     assert learned >= scorer(single, X, by_qid) - 1e-12
-
-
-@pytest.mark.filterwarnings("ignore:.* and no query has two")
-@pytest.mark.parametrize("case", ["one gain", "one document", "constant features"])
-def test_nothing_to_learn_gives_zeros(small, case):
-    X, y, groups = small
-    y = np.ones_like(y) if case == "one gain" else y
-    groups = np.arange(len(y)) if case == "one document" else groups
-    X = np.ones_like(X) if case == "constant features" else X
-    ranker = AdaRankRanker().fit(X, y, groups, eval_set=(X, y), eval_groups=groups)
-    assert len(ranker.alphas_) == ranker.best_iteration_ == 0
-    assert not ranker.predict(X).any()
-    assert not ranker.feature_importances_.any()
-    assert ranker.evals_result_ == {"valid_0": {"ndcg_f@10": []}}
-
-
-@pytest.fixture(scope="module")
-def halves(judged):
-    X, y, groups = judged
-    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
-    first = groups < np.median(groups)
-    return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])
-
-
-SETTINGS = {"measure": "ndcg_f@3", "both_directions": True, "tol": 0.0}
-
-
-@pytest.mark.slow
-def test_early_stopping(halves):
-    (X, y, groups), (X_val, y_val, groups_val) = halves
-    ranker = AdaRankRanker(early_stopping_rounds=3, **SETTINGS)
-    ranker.fit(X, y, groups, eval_set=[(X_val, y_val)], eval_groups=[groups_val])
-    curve = ranker.evals_result_["valid_0"]["ndcg_f@3"]
-    assert len(AdaRankRanker(**SETTINGS).fit(X, y, groups).alphas_) > len(ranker.alphas_)
-    assert ranker.best_iteration_ == 1 + int(np.argmax(curve))
-    assert len(curve) == len(ranker.alphas_) == ranker.best_iteration_ + 3
-    measured = ndcg_f_score(y_val, ranker.predict(X_val), groups=groups_val, k=3)
-    assert measured == pytest.approx(max(curve))
-    same = AdaRankRanker(n_estimators=ranker.best_iteration_, **SETTINGS).fit(X, y, groups)
-    np.testing.assert_array_equal(same.predict(X_val), ranker.predict(X_val))
 
 
 @pytest.mark.parametrize(

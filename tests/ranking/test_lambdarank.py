@@ -88,13 +88,6 @@ def test_nothing_to_split_on_gives_constant_scores(separable):
     np.testing.assert_array_equal(copy.predict(X), ranker.predict(X))
 
 
-@pytest.fixture(scope="module")
-def halves(judged):
-    X, y, groups = judged
-    first = groups < np.median(groups)
-    return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.0, 1.0])
 def test_early_stopping_keeps_the_best_number_of_trees(halves, gamma):

@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankBoostRanker
 from skfilterrank.ranking._rankboost import BinnedFeatures, PairDistribution, find_thresholds
 
@@ -52,12 +50,6 @@ def test_first_round_by_hand():
     assert ranker.feature_importances_.tolist() == [0, 1]
 
 
-@pytest.fixture(scope="module")
-def judged():
-    X, y, groups, _ = make_rank_and_filter(n_queries=150, random_state=0)
-    return X, y.astype(float), groups
-
-
 def same_model(left, right):
     np.testing.assert_array_equal(left.features_, right.features_)
     np.testing.assert_allclose(left.thresholds_, right.thresholds_)
@@ -70,47 +62,6 @@ def test_whether_a_value_is_there_is_a_weak_ranker():
     assert ranker.thresholds_.tolist() == [-np.inf]
     scores = ranker.predict(X)
     assert scores[0] == scores[1] > scores[2] == scores[3]
-
-
-@pytest.mark.filterwarnings("ignore:.* and no query has two")
-@pytest.mark.parametrize("case", ["one gain", "one document", "constant features", "all missing"])
-def test_nothing_to_learn_gives_zeros(small, case):
-    X, y, groups = small
-    if case == "one gain":
-        y = np.ones_like(y)
-    if case == "one document":
-        groups = np.arange(len(y))
-    if case == "constant features":
-        X = np.ones_like(X)
-    if case == "all missing":
-        X = np.full_like(X, np.nan)
-    ranker = RankBoostRanker().fit(X, y, groups, eval_set=(X, y), eval_groups=groups)
-    assert len(ranker.alphas_) == ranker.best_iteration_ == 0
-    assert not ranker.predict(X).any()
-    assert not ranker.feature_importances_.any()
-    assert ranker.evals_result_ == {"valid_0": {"ndcg_f@10": []}}
-
-
-@pytest.fixture(scope="module")
-def halves(judged):
-    X, y, groups = judged
-    first = groups < np.median(groups)
-    return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])
-
-
-def test_early_stopping(halves):
-    (X, y, groups), (X_val, y_val, groups_val) = halves
-    settings = {"n_estimators": 500, "measure": "ndcg_f@3"}
-    ranker = RankBoostRanker(early_stopping_rounds=15, **settings)
-    ranker.fit(X, y, groups, eval_set=[(X_val, y_val)], eval_groups=[groups_val])
-    curve = ranker.evals_result_["valid_0"]["ndcg_f@3"]
-    assert ranker.best_iteration_ == 1 + int(np.argmax(curve))
-    assert len(curve) == len(ranker.alphas_) == ranker.best_iteration_ + 15 < 500
-    measured = ndcg_f_score(y_val, ranker.predict(X_val), groups=groups_val, k=3)
-    assert measured == max(curve)
-    same = RankBoostRanker(n_estimators=ranker.best_iteration_).fit(X, y, groups)
-    np.testing.assert_array_equal(same.predict(X_val), ranker.predict(X_val))
-    np.testing.assert_allclose(same.feature_importances_, ranker.feature_importances_)
 
 
 @pytest.mark.parametrize(

@@ -19,3 +19,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 def times(factor, **others):
     """As many examples as the profile has, times a factor, so that no profile is cut short."""
     return settings(max_examples=round(factor * settings.default.max_examples), **others)
+
+
+# Values in tenths, so that means tie and stand on the boundary of a fuzziness.
+TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
+    lambda shape: st.lists(
+        st.lists(st.integers(0, 10), min_size=shape[1], max_size=shape[1]),
+        min_size=shape[0],
+        max_size=shape[0],
+    )
+)
