@@ -212,7 +212,7 @@ WITHOUT_IDS = "2 1:0.5 # 7 x\n0 2:1 # 8 y\n\n1 1:3 # 7 z\n"
 def test_sizes_of_queries_stand_in_a_file_of_their_own(tmp_path):
     path = tmp_path / "rank.train"
     path.write_text(WITHOUT_IDS)
-    with pytest.raises(FileFormatError, match="svmlight format without ids of queries, which read"):
+    with pytest.raises(FileFormatError, match="svmlight format without ids of queries: put the"):
         read_letor(path)
     beside = tmp_path / "rank.train.group"
     beside.write_text("2\n1\n")
