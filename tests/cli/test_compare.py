@@ -9,11 +9,30 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compared_runs import QRELS, RUNS, from_csv, library
 from skfilterrank.cli._output import in_order, number
 from skfilterrank.cli.compare import MEASURES
-from skfilterrank.comparison import SystemScores
+from skfilterrank.comparison import SystemScores, compare_systems, score_systems
 from skfilterrank.exceptions import DataWarning
+
+# Topic by topic, by reciprocal rank: good 1 1 1 1, fair 1 1 1/2 1/2, poor 1/3 1/2 1/2 1/3.
+QRELS = "1 0 a 2\n1 0 b 0\n2 0 a 1\n3 0 a 1\n4 0 a 1\n4 0 c 1\n"
+RUNS = {
+    "good.txt": "1 Q0 a 1 9 x\n2 Q0 a 1 9 x\n3 Q0 a 1 9 x\n4 Q0 a 1 9 x\n",
+    "fair": "1 Q0 a 1 9 x\n2 Q0 a 1 9 x\n3 Q0 z 1 9 x\n3 Q0 a 2 8 x\n4 Q0 z 1 9 x\n4 Q0 a 2 8 x\n",
+    "poor": "1 Q0 y 1 9 x\n1 Q0 z 2 8 x\n1 Q0 a 3 7 x\n2 Q0 z 1 9 x\n2 Q0 a 2 8 x\n"
+    "3 Q0 z 1 9 x\n3 Q0 a 2 8 x\n4 Q0 z 1 9 x\n4 Q0 y 2 8 x\n4 Q0 a 3 7 x\n",
+}
+NAMED = {"good": "good.txt", "fair": "fair", "poor": "poor"}
+
+
+def library(measure="rr", runs=NAMED, **params):
+    """What the library says."""
+    scores = score_systems("qrels", runs, measure, n_items=1_000_000)[measure]
+    return compare_systems(scores, **{"random_state": 0} | params)
+
+
+def from_csv(text):
+    return pd.read_csv(io.StringIO(text), dtype={"first": str, "second": str})
 
 
 @pytest.fixture
@@ -60,13 +79,9 @@ def test_a_baseline_may_be_named_by_its_path(compare):
     [
         ([], "missing QRELS, RUN."),
         (["qrels", "fair"], "compare needs judgments and at least two runs"),
-        (["qrels", "fair", "fair"], "fair is given 2 times as a run. Give it once"),
         (["qrels", "fair", "nope"], "nope: No such file or directory"),
-        (["nope", "fair", "poor"], "nope: No such file or directory"),
         (["qrels", "fair", "qrels"], "qrels:1: "),
-        (["qrels", "-", "-"], "standard input (-) can be read once"),
         (["one-query", "fair", "poor"], "there are values of 2 runs for 1 query to compare"),
-        (["qrels", "fair", "other"], "must have queries in common"),
         (
             ["qrels", "fair", "poor", "--baseline", "x"],
             "'x' is not one of the runs: 'fair', 'poor'.",
@@ -77,13 +92,11 @@ def test_a_baseline_may_be_named_by_its_path(compare):
             "expected a number between 0 and 1, got '2'",
         ),
         (["qrels", "fair", "poor", "--n-resamples", "5"], "--n-resamples must be a whole number"),
-        (["qrels", "fair", "poor", "-m", "mpa"], "'mpa' is not a measure"),
         (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
     ],
 )
 def test_errors(run, files, arguments, message):
     (files / "one-query").write_text("1 0 a 1\n")
-    (files / "other").write_text("77 Q0 a 1 1 x\n")
     code, out, err = run("compare", *arguments)
     assert (code, out) == (2, "")
     assert message in err

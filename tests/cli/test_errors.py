@@ -144,10 +144,6 @@ def sample(tmp_path, monkeypatch):
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
         ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
         ("evaluate q.txt r.txt -m dcg@10", "use to accept this, or --predicted drop to"),
-        (
-            "compare q.txt r.txt o.txt -m dcg@10",
-            "use to accept this, or --predicted drop to",
-        ),
         ("threshold q.txt r.txt", "use to accept this, or --predicted drop to"),
         (
             "threshold q.txt r.txt --risk any_forbidden=.2",
@@ -222,10 +218,6 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     [
         ("evaluate q.txt r.txt -m ap --confidence-level 0.9", "--confidence-level is for drawn"),
         ("evaluate q.txt r.txt -m ap --n-items 9", "--n-items has no effect on ap"),
-        (
-            "evaluate q.txt r.txt -m rbp(persistence=0.5) --n-items 9",
-            "--n-items has no effect on rbp(persistence=0.5)",
-        ),
         ("compare q.txt r.txt o.txt -m ap --n-items 9", "--n-items has no effect on ap"),
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
         ("rank-filter t.csv --gains Bad=-1,Good=1 --among answered", "--among is about the rates"),
@@ -235,7 +227,6 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("select r.txt --out j.csv --text body", "--text names columns of --docs. Give both"),
         ("select r.txt --out j.csv --gains a=1,b=0", "--gains is for labels of --page, --judged"),
         ("select r.txt --page j.html --gains exp2", "--gains exp2 is for measures. Name the gain"),
-        ("complete q.txt r.txt --text body", "--text names columns of --docs. Give both"),
         (
             "rank-filter t.csv --models adarank --learner trees",
             "--learner is for losses (bce, mse, ordinal, weighted-ordinal, lambdarank, ",

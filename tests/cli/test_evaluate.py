@@ -12,14 +12,53 @@ import pandas as pd
 import pytest
 
 from commands import Command
-from evaluated_runs import BEST, GOOD, MEASURES, NAMES, QRELS, RUNS, from_csv, means, values
 from skfilterrank.cli import main
 from skfilterrank.cli.evaluate import MEASURES as DEFAULT_MEASURES
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import read_qrels
 from skfilterrank.metrics import _evaluate_runs as library
-from skfilterrank.metrics import values_of_run
+from skfilterrank.metrics import evaluate_runs, values_of_run
+
+# Topic 3 is in no run; topic 9 of the run good is not judged.
+QRELS = """\
+1 0 a 2
+1 0 b 0
+1 0 d 1
+2 0 a 1
+2 0 e 0
+3 0 f 1
+"""
+GOOD = """\
+1 Q0 a 1 0.9 tag
+1 Q0 b 2 0.9 tag
+1 Q0 x 3 0.5 tag
+2 Q0 e 1 7 tag
+2 Q0 a 2 6 tag
+9 Q0 a 1 1 tag
+"""
+BEST = "1 Q0 a 1 9 best\n1 Q0 d 2 8 best\n2 Q0 a 1 1 best\n"
+MEASURES = ["ndcg_f@2", "ap", "empty_list_rate"]
+
+RUNS = ["good.txt", "best.gz", "short.run"]
+NAMES = ["good", "best", "short.run"]
+
+
+def values(measures=MEASURES, runs=RUNS, **params):
+    """What the library says."""
+    named = dict(zip([NAMES[RUNS.index(name)] for name in runs], runs))
+    return evaluate_runs("qrels.txt", named, measures, **params).per_query
+
+
+def means(*args, **params):
+    found = values(*args, **params)
+    names = list(found.index.unique("run"))
+    frames = {name: found.loc[name].mean() for name in names}
+    return pd.DataFrame(frames).T.rename_axis("run")
+
+
+def from_csv(text, index):
+    return pd.read_csv(io.StringIO(text), dtype=str).set_index(index).astype(float)
 
 
 @pytest.fixture
@@ -312,23 +351,16 @@ def test_names_of_measures(run, files, evaluate):
     [
         (["nope", "good.txt"], "nope: No such file or directory"),
         (["qrels.txt", "good.txt", "nope", "--format", "csv"], "nope: No such file or directory"),
-        (["good.txt", "good.txt"], "good.txt:1: 6 columns where a qrels has 4"),
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: "),
         (["qrels.txt", "good.txt", "good.txt"], "good.txt is given 2 times as a run"),
         (["-", "-"], "standard input (-) can be read once"),
         (["qrels.txt", "other"], "must have queries in common"),
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
         (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "--n-items 2 is too small"),
-        (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
-        (
-            ["qrels.txt", "good.txt", "--undefined", "x"],
-            "--undefined: expected a number or drop, got 'x'",
-        ),
         (
             ["qrels.txt", "good.txt", "--undefined", "nan"],
             "expected a number or drop, got 'nan'",
         ),
-        (["qrels.txt", "good.txt", "--unjudged-label", "x"], "expected a number, got 'x'"),
         (
             ["qrels.txt", "good.txt", "--n-jobs", "0"],
             "expected a number of processes, or -1 for all",

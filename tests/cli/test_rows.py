@@ -100,14 +100,6 @@ def write(folder, name, text):
 @pytest.mark.parametrize(
     ("name", "text", "given", "message"),
     [
-        ("a.csv", "", {}, "a.csv: the file is empty"),
-        ("a.csv", "qid,label,x\n", {}, "a.csv: the file holds no rows"),
-        ("a.csv", "q,label,x\n1,1,2\n", {}, r"no column 'qid'; its columns are 'q', 'label', 'x'. "
-         "Name each by columns=, such as {'qid': 'q'}, or rename it"),
-        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"label": "y"}},
-         "no column 'y'; its columns are 'qid'"),
-        ("a.csv", "qid,label,x\n1,1,2\n", {"columns": {"docno": "y"}},
-         "no column 'y'; its columns are"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"text": ["y"]}, "no column 'y' to learn from; its "
          "columns are 'x'"),
         ("a.csv", "qid,label,x\n1,1,red\n", {}, "neither a text nor a numeric column to learn"),
@@ -115,11 +107,8 @@ def write(folder, name, text):
         ("a.csv", "qid,label,x\n1,1,inf\n", {}, "'x' holds infinite values"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"query_text": ["x"]}, "--query-text says what belongs "
          "to a text, but no column is the text"),
-        ("a.csv", "qid,label,x\n,1,2\n", {}, "a.csv:2: the line holds no id in column 'qid'"),
         ("a.csv", "qid\tlabel\n1\t1\n", {}, r"separated by '\\t', but CSV uses ','"),
         ("a.tsv", "qid,label\n1,1\n", {}, r"a.tsv:1: .*separated by ',', but TSV uses '\\t'"),
-        ("a.csv", "qid,docid,label,x\n1,a,1,2\n1,a,1,3\n", {}, "a.csv:3: document 'a' occurs a "
-         "second time in query '1'"),
         ("a.txt", "qid,label,x\n1,1,2\n", {}, "a.txt:1: .*label"),
         ("a.txt", "1 qid:1 1:0.5 2:x\n", {}, "a.txt:1: .*'2:x'"),
         ("a.txt", "1 qid:1 1:0.5 # docid = d\n1 qid:1 1:1 # docid = d\n", {}, "'d' occurs a"),

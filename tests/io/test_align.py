@@ -212,15 +212,6 @@ def test_index_can_be_sent_to_other_processes():
             {},
             "queries in common, but have none: an id in the run is 'a', .*'1'",
         ),
-        ({"score": ["x"] * 7}, {}, {}, "run holds 'x' in column 'score' in row 0, but a"),
-        (
-            {"score": [1, np.nan] + [1] * 5},
-            {},
-            {},
-            "column 'score' of run holds 1 NaN, .* row 1",
-        ),
-        ({"score": np.inf}, {}, {}, r"column 'score' of run holds 7 \+inf, the first at row 0"),
-        ({"qid": [None, *"123456"]}, {}, {}, "run holds no id in column 'qid' in row 0"),
         (
             {"qid": 1.5},
             {},
@@ -245,19 +236,7 @@ def test_index_can_be_sent_to_other_processes():
             {},
             r"qrels holds document 'a' twice in query '1' in row 1 .first in row 0",
         ),
-        (
-            {},
-            {"label": "Good"},
-            {},
-            "qrels holds 'Good' in column 'label' in row 0, but a",
-        ),
-        ({}, {"label": np.inf}, {}, "qrels holds the label inf in row 0; labels must be finite"),
-        (
-            {},
-            {},
-            {"missing": "skip"},
-            "missing must be one of 'raise', 'drop', 'empty', got 'sk",
-        ),
+        ({}, {}, {"missing": "skip"}, "missing must be one of 'raise', 'drop', 'empty', got 'sk"),
         ({}, {}, {"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
     ],
 )

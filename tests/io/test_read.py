@@ -109,9 +109,8 @@ BAD_RUNS = [
     ("1 Q0 a 1 1_0 x\n", 1, "the score '1_0', but a number was expected"),
     ("1 Q0 a 1 2 x\n1 Q0 b 2 NaN x\n", 2, "the score nan; a score must be finite, or -inf"),
     ("1 Q0 a 1 inf x\n", 1, "the score inf; a score must be finite, or -inf"),
-    ("1 Q0 a 1 1e999 x\n", 1, "the score inf"),
     (
-        "\n" + RUN + "1 Q0 b 9 0 x\n",
+        "\n" + RUN + "1 Q0 b 2 -1 x\n",
         5,
         r"document 'b' twice in query '1' \(first in line 3",
     ),
@@ -134,7 +133,7 @@ BAD_RUNS = [
     ),
     ("%PDF-1.4\n", 1, "seems to be a PDF"),
     ("2 qid:1 1:0.5 2:1 3:0 4:1\n", 1, "lines of a run .* seems to be a LETOR file, which read_l"),
-    ("0 1:0.5 2:1\n", 1, "seems to be features in svmlight format without ids of queries, which"),
+    ("0 1:0.5 2:1\n", 1, "seems to be features in svmlight format without ids of queries: put"),
     ("<html lang='en'>\n", 1, "seems to be a page of HTML, perhaps of a failed download: fetch it"),
 ]
 
@@ -349,8 +348,6 @@ def test_probabilities_are_carried_along():
             "1: the line holds the inclusion probability 'x', but a number was expected; "
             "the columns of a sample are qid docno label method inclusion_probability; ids",
         ),
-        ("10 d1 inf 1 1\n", "1: the line holds the label inf; labels must be finite"),
-        ("10 d1 2 1 1\n10 d1 2 1 0.5\n", "2: .* 'd1' twice in query '10' .*; keep one of the two"),
     ],
 )
 def test_bad_files(text, message):
@@ -387,17 +384,9 @@ def test_what_is_written_reads_back(rows):
     pd.testing.assert_frame_equal(found, prels, check_dtype=False, check_exact=True)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"label": np.nan}, "qrels holds no label in row 0.* pass unjudged_label="),
-        ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0 for a label"),
-        ({"docno": "a b"}, "'a b', but ids in a TREC file must not"),
-    ],
-)
-def test_what_cannot_be_written(change, message):
-    prels = read_qrels(io.StringIO(PRELS.splitlines()[0] + "\n")).assign(**change)
-    with pytest.raises(InputError, match=message):
+def test_a_probability_of_0_cannot_be_written():
+    prels = read_qrels(io.StringIO(PRELS)).assign(inclusion_probability=0.0)
+    with pytest.raises(InputError, match=r"inclusion probability 0\.0 in row 0 for a label"):
         write_qrels(io.StringIO(), prels)
 
 
@@ -442,20 +431,6 @@ def test_ids_of_frames_stay_what_they_are():
 def test_ranks_stand_for_scores():
     ranked = FRAME.drop(columns="score").assign(rank=[1, 1, 2])
     assert read_runs({"mine": ranked})["mine"]["score"].tolist() == [-1.0, -1.0, -2.0]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"docno": ["a", None, "c"]}, "run holds no id in column 'docno' in row 1"),
-        ({"qid": ["1", "2", None]}, "run holds no id in column 'qid' in row 2"),
-        ({"score": [1.0, np.nan, 2.0]}, "column 'score' of run holds 1 NaN"),
-    ],
-)
-def test_the_run_that_is_wrong_is_named(change, message):
-    with pytest.raises(InputError, match=message) as error:
-        read_runs({"good": FRAME, "bad": FRAME.assign(**change)})
-    assert error.value.__notes__ == ["The error concerns the run 'bad'."]
 
 
 FILLED = [

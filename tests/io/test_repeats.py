@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
-from skfilterrank.io import align, read_qrels, read_run
+from skfilterrank.io import align, read_qrels
 
 DIVERSITY = "1 1 a 1\n1 2 a 2\n1 1 b 0\n2 1 a 0\n2 3 c 1\n"
 
@@ -92,11 +92,6 @@ def test_probabilities_are_those_of_the_rows_that_stay():
     table = io.StringIO("1 a 0 1 0.5\n1 b 1 1 1\n1 a 1 1 0.25\n")
     found = read_qrels(table, duplicates="max")
     assert found["inclusion_probability"].tolist() == [1, 0.25]
-
-
-def test_repetitions_of_a_run_are_errors():
-    with pytest.raises(FileFormatError, match=r":3: .* 'a' twice in query '1' \(first in line 1\)"):
-        read_run(io.StringIO("1 Q0 a 1 3 x\n1 Q0 b 2 2 x\n1 Q0 a 1 3 x\n"))
 
 
 @pytest.mark.parametrize(

@@ -91,10 +91,6 @@ def test_scores_read_back_exactly(rows):
             {"y_score": [1, np.nan]},
             "y_score holds 1 NaN, the first at row 1",
         ),
-        (
-            {"y_score": [1, np.inf]},
-            r"y_score holds 1 \+inf, the first at row 1",
-        ),
         ({"y_score": [1]}, "got lengths 2, 2 and 1"),
         ({"y_score": [[1, 2], [2, 1]]}, "y_score must hold one score per row"),
         ({"run": [], "docnos": [], "y_score": []}, "not be empty"),
@@ -193,11 +189,6 @@ def test_qrels(tmp_path):
             "qrels holds 'x' in column 'label' in row 0, but a",
         ),
         ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', but ids in a TREC file must not"),
-        (
-            {"docno": ["", "1", "2"]},
-            {},
-            "qrels holds no id in column 'docno'",
-        ),
         ({"docno": ["\ufeffa", "1", "2"]}, {}, "but ids in a TREC file must not"),
         (
             {"docno": ["a", "b", "b"]},

@@ -497,7 +497,6 @@ class TestMaking:
             ((None,), {}, "None is not a measure"),
             ((0.5,), {}, r"0.5 is not a measure, but of the type float\. skfilterrank"),
             (("ndcg_f@",), {}, "cut-off in 'ndcg_f@' must be a positive whole number"),
-            (("ndcg_f@0",), {}, "cut-off in 'ndcg_f@0' must be a positive whole number"),
             (("ndcg_f@2.5",), {}, "cut-off in 'ndcg_f@2.5' must be"),
             (("qwa@3",), {}, "'qwa' has no cut-off, got 'qwa@3'"),
             (("false_reject_rate@3",), {}, r"rank_filter_report\(rankings=\) has that"),

@@ -62,7 +62,6 @@ class TestBadInput:
             ({"threshold": True}, "threshold must be .* got True"),
             ({"target": "gains"}, "target must be one of 'auto', .*, got 'gains'"),
             ({"measure": "mapp"}, "'mapp' is not a measure: did you mean 'MAP'"),
-            ({"measure": "ndcg_f@0"}, "the cut-off in 'ndcg_f@0' must be a positive whole number"),
             ({"threshold": TunedThreshold}, "threshold must be .* got <class"),
             ({"threshold": TunedThreshold("mapp")}, "'mapp' is not a measure"),
             ({"threshold": TunedThreshold(max_shown=0)}, "max_shown must be None or a whole"),

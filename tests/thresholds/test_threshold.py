@@ -213,7 +213,6 @@ class TestCaps:
             ({"min_shown": 1.5}, "min_shown must be None or a whole number from 1 up, got 1.5"),
             ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown, got min_sh"),
             ({"measure": "rdp"}, "'rdp' is not a measure"),
-            ({"measure": "ndcg_f@0"}, "ndcg_f@0"),
             ({"gains": "exp3"}, "gains must be None, 'exp2', a dict"),
         ],
     )
