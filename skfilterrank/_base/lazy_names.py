@@ -15,7 +15,7 @@ def names_of(part, later=None, rooms=()):
     """
     files = {name: file for file, names in (later or {}).items() for name in names}
     module = sys.modules[part]
-    # What a user may explore is public: other names are for other rooms.
+    # Users explore public names: the others are for other rooms.
     vars(module)["__dir__"] = lambda: sorted({*module.__all__, *rooms})
 
     def __getattr__(name):

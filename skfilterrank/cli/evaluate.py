@@ -134,7 +134,7 @@ def sections(evaluations, measures, *, format, missing, per_query, level):
             rows = [[str(query), *map(_cell, each)] for query, *each in lines]
             rows.insert(0, [name, *values.per_query.columns])
         if format in _BY_RUN or per_query:
-            # Of several runs with one tag, only the first is named by it.
+            # The first run of a tag alone is named by it.
             runid = run.name if run.tag is None or run.tag in tags else run.tag
             tags.add(runid)
             lines = trec_rows(run, runid, per_query) if format == "trec" else rows
