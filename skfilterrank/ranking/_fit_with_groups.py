@@ -403,7 +403,8 @@ def _set_together(held_out):
 
 def raise_for_bad_columns(X, estimator, error):
     """Raise an error that names unsupported columns of X, if they may have caused `error`."""
-    if isinstance(error, SkfilterrankError):
+    # An error of ours says what is wrong, unless it repeats that of another library.
+    if isinstance(error, SkfilterrankError) and error.__cause__ is None:
         return
     owner = type(final_step(estimator)).__name__
     try:

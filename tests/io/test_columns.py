@@ -80,7 +80,7 @@ def test_no_line_hides_behind_a_carriage_return(content):
 @pytest.mark.slow
 def test_blocks(monkeypatch):
     """Small blocks, so that lines and line ends fall on their borders."""
-    text = "".join(f"{i // 7} Q0 doc{i} {i} {i / 3} run\n" for i in range(200))
+    text = "".join(f"{i // 7} Q0 doc{i} {200 - i} {i / 3} run\n" for i in range(200))
     whole = run_of(text)
     assert whole["docno"].tolist() == [f"doc{i}" for i in range(200)]
     assert whole["score"].tolist() == [i / 3 for i in range(200)]

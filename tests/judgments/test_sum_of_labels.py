@@ -7,7 +7,7 @@ import pytest
 
 from label_samples import collection
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import RankedPool
 from skfilterrank.judgments._estimate import _position_weights
 from skfilterrank.judgments._label_model import N_DRAWS, Prediction
@@ -139,9 +139,10 @@ def over_drawn_labels(parts):
         return rows.assign(qid=draws + rows["qid"])
 
     qrels = again(pool.index.to_frame(index=False)).assign(label=drawn.T.ravel())
-    values = evaluate_runs(
-        qrels, {name: again(run) for name, run in runs.items()}, list(RATIOS), missing="empty"
-    ).per_query
+    with pytest.warns(DataWarning, match="many judged queries are missing in 1 of 3 runs"):
+        values = evaluate_runs(
+            qrels, {name: again(run) for name, run in runs.items()}, list(RATIOS), missing="empty"
+        ).per_query
     by_run = {name: values.loc[name].sort_index().to_numpy() for name in pool.runs}
     return np.stack([each.reshape(n_draws, -1, len(RATIOS)) for each in by_run.values()])
 
