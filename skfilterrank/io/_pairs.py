@@ -421,7 +421,7 @@ def scores_of(content) -> np.ndarray:
         if column == content.alias("rank"):
             scores = -scores
         if content.has("rank"):
-            _warn_of_distances(content, scores, pd.to_numeric(content.column("rank"), "coerce"))
+            _warn_of_distances(content, scores, _ranks_of(content))
         is_hidden = _hidden(content, scores)
         scores = np.where(is_hidden, -np.inf, scores) if is_hidden.any() else scores
         if content.line_of is None:
@@ -452,7 +452,7 @@ def scores_of(content) -> np.ndarray:
 
 def _warn_of_distances(content, scores, ranks) -> None:
     """Warn if a score rises wherever the next line has the next rank, as distances do."""
-    follows = np.diff(np.asarray(ranks)) == 1
+    follows = np.diff(ranks) == 1
     n_rises = np.count_nonzero(follows & (scores[1:] > scores[:-1]))
     if n_rises >= _MANY_RISES and not (follows & (scores[1:] < scores[:-1])).any():
         warn_user(
@@ -468,6 +468,12 @@ def _check(content, values, is_good, what, advice):
     if not is_good.all():
         row = int(np.argmin(is_good))
         content.fail(row, f"{what} {values[row]}", advice)
+
+
+def _ranks_of(table) -> np.ndarray:
+    """Return the ranks in a table, NaN where there is no number."""
+    ranks = pd.to_numeric(table.column("rank"), errors="coerce")
+    return ranks.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _hidden(table, scores) -> np.ndarray:
@@ -487,7 +493,7 @@ def _hidden(table, scores) -> np.ndarray:
         return ~np.array(truths, dtype=bool)[codes]
     if not table.has("rank"):
         return np.zeros(len(scores), dtype=bool)
-    has_rank_0 = np.asarray(pd.to_numeric(table.column("rank"), errors="coerce") == 0)
+    has_rank_0 = _ranks_of(table) == 0
     if not (has_rank_0 & (scores != -np.inf)).any():
         return np.zeros(len(scores), dtype=bool)
     codes = pd.factorize(table.column("qid"), use_na_sentinel=False)[0]

@@ -669,6 +669,13 @@ def test_empty_ids(name, dtype, read, value):
         read(frame)
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "float64", object])
+def test_a_missing_rank_hides_nothing(dtype):
+    run = pd.DataFrame({"qid": ["1"] * 3, "docno": list("abc"), "score": [3.0, 2.0, 1.0]})
+    ranks = pd.Series([1, None, 0], dtype=dtype)
+    assert read_run(run.assign(rank=ranks))["score"].tolist() == [3.0, 2.0, -np.inf]
+
+
 def test_distances_in_the_place_of_scores_are_told():
     lines = [f"{q} Q0 d{rank} {rank} {rank / 10} x" for q in (1, 2) for rank in range(1, 12)]
     run = pd.DataFrame([line.split()[::2] for line in lines], columns=["qid", "docno", "score"])
