@@ -46,7 +46,8 @@ class Ranking:
     @cached_property
     def is_first_of_tie(self) -> np.ndarray:
         """Mask of the first row of each tie."""
-        is_first = np.append(True, self.scores[1:] != self.scores[:-1])
+        is_first = np.ones(len(self.scores), dtype=bool)
+        np.not_equal(self.scores[1:], self.scores[:-1], out=is_first[1:])
         is_first[self.starts] = True
         return is_first
 
@@ -89,18 +90,20 @@ class Ranking:
         result[self.order] = values
         return result
 
-    def best_thresholds(self, sums: np.ndarray, tolerance: float) -> np.ndarray:
-        """Return for each row the threshold that shows the prefix of its list with the highest sum.
+    def best_prefix(self, sums: np.ndarray, tolerance: float) -> np.ndarray:
+        """Return a mask of the rows in the prefix of each list with the highest sum.
 
         Ties are not cut, and rows at -inf are never shown. Among prefixes whose sums differ by
         the tolerance at most, the longest is taken; no row is shown where all sums are negative.
         """
-        is_end = np.append(self.is_first_of_tie[1:], True)
-        sums = np.where(is_end & ~np.isneginf(self.scores), sums, -np.inf)
+        is_end = np.ones(len(sums), dtype=bool)
+        is_end[:-1] = self.is_first_of_tie[1:]
+        sums = np.where(is_end & (self.scores > -np.inf), sums, -np.inf)
         highest = np.maximum.reduceat(sums, self.starts)
         is_best = sums >= np.repeat(highest, self.sizes) - tolerance
         last = np.maximum.reduceat(np.where(is_best, np.arange(len(sums)), -1), self.starts)
-        return self.thresholds_below(np.where(highest < -tolerance, -1, last))
+        last = np.where(highest < -tolerance, -1, last)
+        return self.by_row(np.arange(len(sums)) <= np.repeat(last, self.sizes))
 
     def thresholds_below(self, last: np.ndarray) -> np.ndarray:
         """Return for each row the threshold that shows its list down to a given position.
@@ -134,7 +137,7 @@ def places_of_ties(scores, index) -> np.ndarray:
 
 
 def best_prefix(expected, scores, index, k) -> np.ndarray:
-    """Return for each row its query's threshold that shows the prefix of the highest sum.
+    """Return a mask of the rows in the prefix of the highest sum of each list.
 
     Parameters
     ----------
@@ -150,16 +153,18 @@ def best_prefix(expected, scores, index, k) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_rows,), float64
-        Thresholds, as of :meth:`Ranking.best_thresholds`.
+    ndarray of shape (n_rows,), bool
+        Mask of these rows, as of :meth:`Ranking.best_prefix`.
     """
     ranking = Ranking(scores, index)
     discount = 1.0 / np.log2(ranking.place + 2.0)
     if k is not None:
         discount[ranking.place >= k] = 0.0
     sums = np.cumsum(ranking.tie_means(expected[ranking.order]) * discount)
-    sums -= np.repeat(np.append(0.0, sums)[ranking.starts], ranking.sizes)
-    return ranking.best_thresholds(sums, mean_tolerance(expected))
+    above = sums[ranking.starts - 1]
+    above[:1] = 0.0
+    sums -= np.repeat(above, ranking.sizes)
+    return ranking.best_prefix(sums, mean_tolerance(expected))
 
 
 def thresholds_of(shown, scores, index) -> np.ndarray:

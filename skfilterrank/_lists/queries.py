@@ -92,6 +92,8 @@ class GroupIndex:
             raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
+        if n_runs == 1 and isinstance(values, np.ndarray) and values.dtype != object:
+            return cls.of_one(n_rows, values[:1].copy())
         span = _dense_span(values) if n_runs > n_rows // 2 else None
         if span is not None and n_runs > span[1] - span[0] + 1:
             del changes
@@ -112,10 +114,10 @@ class GroupIndex:
         return cls._scattered(np.repeat(codes, lengths), query_ids)
 
     @classmethod
-    def of_one(cls, n_rows: int) -> "GroupIndex":
-        """Index the rows of one query, whose id is 0."""
+    def of_one(cls, n_rows: int, query_ids=None) -> "GroupIndex":
+        """Index the rows of one query, whose id is 0 if none is given."""
         start = np.zeros(1, dtype=np.int64)
-        return cls(start, start + n_rows, start, None, n_rows)
+        return cls(start if query_ids is None else query_ids, start + n_rows, start, None, n_rows)
 
     @classmethod
     def _scattered(cls, codes, query_ids):

@@ -390,24 +390,22 @@ class Worth(NamedTuple):
         """Return the same for rows with their leads."""
         finite = np.where(np.isneginf(scores), self.gain.centre, scores)
         harm = expit(self.log_odds(second, lead) @ self.weights)
-        harm = np.clip(harm, _LEAST_HARM, 1.0 - _LEAST_HARM)
+        harm = harm.clip(_LEAST_HARM, 1.0 - _LEAST_HARM)
         return self.gain(finite) * (1.0 - harm), harm
 
     def log_odds(self, second, lead) -> np.ndarray:
         """Return the log odds of harm by each of the two curves, and a column of ones."""
+        found = np.ones((len(lead), 3))
         by_each = self.harm(second), self.harm_by_lead(self.direction * lead)
-        return np.column_stack(
-            [
-                *(logit(np.clip(each, _LEAST_HARM, 1.0 - _LEAST_HARM)) for each in by_each),
-                np.ones(len(lead)),
-            ]
-        )
+        for place, each in enumerate(by_each):
+            found[:, place] = logit(each.clip(_LEAST_HARM, 1.0 - _LEAST_HARM))
+        return found
 
 
 def leads(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
     """Subtract from each score the mean of its list; 0 for documents that were not retrieved."""
     is_there, codes = ~np.isneginf(scores), index.codes()
-    scores = np.clip(np.asarray(scores, dtype=np.float64), -HUGE, HUGE)
+    scores = np.asarray(scores, dtype=np.float64).clip(-HUGE, HUGE)
     n_there = np.bincount(codes, is_there, index.n_queries)
     shares = np.where(is_there, scores / np.maximum(n_there, 1.0)[codes], 0.0)
     means = np.bincount(codes, shares, index.n_queries)

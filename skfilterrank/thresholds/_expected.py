@@ -101,7 +101,7 @@ class ByExpectation(LearnedCut):
         steps = expected_steps(
             self.parsed, self.gains, chances, scores, index, correlation=self.correlation
         )
-        return np.where(scores >= best_prefix_of_steps(steps), 1.0, -1.0)
+        return np.where(best_prefix_of_steps(steps), 1.0, -1.0)
 
     def state(self):
         """Return gains, curves, correlation and unit."""
@@ -260,16 +260,16 @@ class ByWorth(LearnedCut):
         """Return 1 for rows to show, else -1."""
         parsed = self.parsed
         scores = scores * self.unit
-        features = np.clip(self._features(scores, index), *self.range)
+        features = self._features(scores, index).clip(*self.range)
         worth = self.regression.predict(features)
         if is_plain_ndcg_f(parsed):
-            thresholds = best_prefix(worth, scores, index, parsed.k)
+            is_shown = best_prefix(worth, scores, index, parsed.k)
         else:
             is_counted = scores > -np.inf
             if parsed.k is not None:
                 is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
             worth = np.where(is_counted, np.clip(worth, *self.bounds), 0.0)
-            thresholds = best_prefix_of_steps(
+            is_shown = best_prefix_of_steps(
                 ExpectedSteps(
                     Ranking(scores, index),
                     np.zeros(index.n_queries),
@@ -277,7 +277,7 @@ class ByWorth(LearnedCut):
                     np.maximum(-worth, 0.0),
                 )
             )
-        return np.where(scores >= thresholds, 1.0, -1.0)
+        return np.where(is_shown, 1.0, -1.0)
 
     def _features(self, scores, index):
         """Compute the features of each row, with its place if the measure needs it."""
@@ -437,4 +437,6 @@ def score_and_rest(scores, index):
     total = np.bincount(codes, weights=scores, minlength=index.n_queries)[codes]
     size = np.bincount(codes, weights=shown, minlength=index.n_queries)[codes]
     size = np.maximum(size, 1.0)
-    return np.column_stack([scores, (total - scores) / size, np.log(size)])
+    features = np.empty((len(scores), 3))
+    features[:, 0], features[:, 1], features[:, 2] = scores, (total - scores) / size, np.log(size)
+    return features

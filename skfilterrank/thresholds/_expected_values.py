@@ -152,7 +152,7 @@ def is_plain_ndcg_f(parsed: ParsedMeasure) -> bool:
 
 
 def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
-    """Return the threshold of each row's query at which the prefix of the highest value is shown.
+    """Return a mask of the rows in the prefix of the highest value of each list.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_rows,), float64
-        Thresholds, as of :meth:`Ranking.best_thresholds`.
+    ndarray of shape (n_rows,), bool
+        Mask of these rows, as of :meth:`Ranking.best_prefix`.
     """
     ranking = steps.ranking
     sums = ranking.running_sums((steps.rises - steps.falls)[ranking.order])
-    return ranking.best_thresholds(sums, mean_tolerance(np.append(steps.rises, steps.falls)))
+    return ranking.best_prefix(sums, mean_tolerance(np.append(steps.rises, steps.falls)))
 
 
 def path_keys(steps: ExpectedSteps) -> np.ndarray:

@@ -51,12 +51,11 @@ def test_best_prefix_is_the_best_of_all(k, filtered):
         if filtered:
             scores[rng.uniform(size=25) < 0.3] = -INF
         expected = rng.normal(size=25)
-        thresholds = best_prefix(expected, scores, GroupIndex.from_groups(groups), k)
-        assert not np.isnan(thresholds).any()
+        shown = best_prefix(expected, scores, GroupIndex.from_groups(groups), k)
         for query in np.unique(groups):
             rows = groups == query
-            (threshold,) = np.unique(thresholds[rows])
-            kept = scores[rows][scores[rows] >= threshold]
+            kept = scores[rows & shown]
+            assert kept.min(initial=INF) > scores[rows & ~shown].max(initial=-INF)
             sums = prefix_sums(expected[rows], scores[rows], k)
             assert np.isfinite(kept).all()
             chosen = kept.min() if len(kept) else INF
@@ -66,18 +65,23 @@ def test_best_prefix_is_the_best_of_all(k, filtered):
             assert chosen == min(low for low, total in sums.items() if total >= best - 1e-9)
 
 
+def thresholds(expected, scores, index, k=None):
+    """Return the thresholds below the best prefixes."""
+    return thresholds_of(best_prefix(expected, scores, index, k), scores, index)
+
+
 def test_threshold_is_in_the_middle():
     index = GroupIndex.from_groups(list("aaabbbccc"))
     scores = np.array([3.0, 2, 0, 3, 2, 0, 3, 2, 0])
     expected = np.array([1.0, 1, -1, -1, -1, -1, 1, 1, 1])
     expected_thresholds = [1, 1, 1, INF, INF, INF, -INF, -INF, -INF]
-    np.testing.assert_array_equal(best_prefix(expected, scores, index, 3), expected_thresholds)
+    np.testing.assert_array_equal(thresholds(expected, scores, index, 3), expected_thresholds)
 
 
 def test_the_middle_is_taken_to_the_last_row_too():
     index = GroupIndex.from_groups([0, 0, 0])
-    thresholds = best_prefix(np.array([1.0, 1, -1]), np.array([3.0, 2, 1]), index, None)
-    np.testing.assert_array_equal(thresholds, [1.5] * 3)
+    found = thresholds(np.array([1.0, 1, -1]), np.array([3.0, 2, 1]), index)
+    np.testing.assert_array_equal(found, [1.5] * 3)
 
 
 @pytest.mark.parametrize(("loss", "threshold"), [(0.0, -INF), (1e-13, -INF), (1e-11, 1.5)])
@@ -85,17 +89,17 @@ def test_prefixes_that_are_rounding_apart_are_equal(loss, threshold):
     # The second document, at 1 / log2(3), takes away what is too little or just enough.
     index = GroupIndex.from_groups([0, 0])
     expected = np.array([1.0, -loss * np.log2(3)])
-    assert best_prefix(expected, np.array([2.0, 1.0]), index, None).tolist() == [threshold] * 2
+    assert thresholds(expected, np.array([2.0, 1.0]), index).tolist() == [threshold] * 2
 
 
 def test_a_list_that_is_worth_nothing_is_shown():
     index = GroupIndex.from_groups([0, 1])
-    thresholds = best_prefix(np.array([0.0, -1e-9]), np.array([2.0, 2.0]), index, None)
-    assert thresholds.tolist() == [-INF, INF]
+    shown = best_prefix(np.array([0.0, -1e-9]), np.array([2.0, 2.0]), index, None)
+    assert shown.tolist() == [True, False]
 
 
 def test_neighbouring_floats_have_no_middle():
     index = GroupIndex.from_groups([0, 0])
     scores = np.array([np.nextafter(1.0, 2), 1.0])
-    thresholds = best_prefix(np.array([1.0, -1]), scores, index, None)
-    np.testing.assert_array_equal(scores >= thresholds, [True, False])
+    found = thresholds(np.array([1.0, -1]), scores, index)
+    np.testing.assert_array_equal(scores >= found, [True, False])

@@ -221,7 +221,7 @@ def test_measures_without_values_of_prefixes_are_named(kind):
 
 
 class Fitted:
-    """A fitted cut, its out-of-fold decisions and its thresholds."""
+    """A fitted cut, its out-of-fold decisions and those of now."""
 
     def __init__(self, k, gains, scores, index):
         self.k = k
@@ -231,7 +231,7 @@ class Fitted:
         judged = JudgedScores(lists, np.arange(index.n_queries), none, [])
         self.shown = self.cut.learn(judged, parse_measure(named(k))) > 0
 
-    def thresholds(self, scores, index):
+    def shown_now(self, scores, index):
         worth = self.cut.regression.predict(self.features(scores, index))
         return best_prefix(worth, scores, index, self.k)
 
@@ -298,25 +298,23 @@ def test_by_the_letter(k, n_queries):
     for number in range(fold.max() + 1):
         test = np.flatnonzero(fold == number)
         out_of_fold[test] = expected(np.flatnonzero(fold != number), test)
-    in_middle = best_prefix(out_of_fold, scores, index, k)
-    np.testing.assert_array_equal(found.shown, scores >= in_middle)
+    np.testing.assert_array_equal(found.shown, best_prefix(out_of_fold, scores, index, k))
     np.testing.assert_array_equal(
-        found.thresholds(scores, index), best_prefix(expected(every, every), scores, index, k)
+        found.shown_now(scores, index), best_prefix(expected(every, every), scores, index, k)
     )
 
 
 def test_filtered_rows_are_never_kept():
     index = GroupIndex.from_groups([0, 0, 0, 1, 1])
     scores = np.array([2.0, 1, -INF, -INF, -INF])
-    thresholds = best_prefix(np.ones(5), scores, index, 3)
-    np.testing.assert_array_equal(thresholds, [1, 1, 1, INF, INF])
+    assert best_prefix(np.ones(5), scores, index, 3).tolist() == [True, True, *[False] * 3]
 
 
 def test_exact_worth_gives_what_exact_scores_give():
     # The exact scores are the expected worth, of which what is below 0 is best filtered.
     _, y, groups, exact = make_rank_and_filter(300, query_effect=0.4, random_state=0)
-    thresholds = best_prefix(exact, exact, GroupIndex.from_groups(groups), 3)
-    by_prefix = np.where(exact >= thresholds, exact, -INF)
+    shown = best_prefix(exact, exact, GroupIndex.from_groups(groups), 3)
+    by_prefix = np.where(shown, exact, -INF)
     by_sign = np.where(exact >= 0, exact, -INF)
     np.testing.assert_allclose(
         ndcg_f_score.per_query(y, by_prefix, groups=groups, k=3),
@@ -331,8 +329,8 @@ def test_true_worth_reaches_the_best_filter_of_each_list():
     gains = rng.choice([-1.0, 1, 2], size=200)
     scores = rng.normal(size=200)
     index = GroupIndex.from_groups(groups)
-    thresholds = best_prefix(normalised_gains(gains, index, 3), scores, index, 3)
-    kept = np.where(scores >= thresholds, scores, -INF)
+    shown = best_prefix(normalised_gains(gains, index, 3), scores, index, 3)
+    kept = np.where(shown, scores, -INF)
     for query in range(40):
         rows = groups == query
         best = max(
@@ -376,9 +374,8 @@ def test_tiny_data(gains, scores, groups):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = Fitted(3, gains, scores, index)
-        thresholds = model.thresholds(scores, index)
-        assert not np.isnan(thresholds).any()
-        for shown in (model.shown, scores >= thresholds):
+        assert np.isfinite(model.cut.regression.predict(model.features(scores, index))).all()
+        for shown in (model.shown, model.shown_now(scores, index)):
             assert not shown[np.isneginf(scores)].any()
 
 
@@ -416,7 +413,7 @@ def test_tied_documents_are_learned_from_together():
     gains = rng.choice([-1.0, 0.0, 1.0], 320)
     best_first, worst_first = np.argsort(-gains, kind="stable"), np.argsort(gains, kind="stable")
     one, two = (
-        Fitted(2, gains[rows], scores[rows], GroupIndex.from_groups(groups[rows])).thresholds(
+        Fitted(2, gains[rows], scores[rows], GroupIndex.from_groups(groups[rows])).shown_now(
             scores, GroupIndex.from_groups(groups)
         )
         for rows in (best_first, worst_first)
