@@ -54,7 +54,7 @@ ENTRIES = [
         "semeval_main_job.md semeval_first_three.md mq2007_main_job.md",
         11,
     ),
-    Entry("filter_pays", "", "", "--queries 30", "filter_pays.md", 6),
+    Entry("filter_pays", "", "", "--seeds 1 --queries 30", "filter_pays.md", 16),
     Entry("semantic_features", "", "", None, "semantic_features.md", 7),
     Entry("methods_and_thresholds", "", "", None, "methods_and_thresholds.md", 3),
     Entry("thresholds", "", "", None, "per_query_threshold.md thresholds_other_lists.md", 6),

@@ -1,6 +1,6 @@
 """Does a filter pay? Estimators, rules by hand, and three answers without a model.
 
-    python benchmarks/filter_pays.py [--data DIR] [--seeds 1] [--queries 200]
+    python benchmarks/filter_pays.py [--data DIR] [--seeds 3] [--queries 200]
 
 Each collection is split by query, and every value is of queries that no model has seen. The best
 first k is chosen on the training queries. Each estimator is fitted once for all prices, except the
@@ -542,7 +542,7 @@ def what_data_show(options, tables):
 
 
 def main():
-    options, tables, means = arguments(__doc__, seeds=1, queries=200), {}, {}
+    options, tables, means = arguments(__doc__, seeds=3, queries=200), {}, {}
     for collection, splits in COLLECTIONS.items():
         values = pd.concat(measured(splits(options, seed), seed) for seed in range(options.seeds))
         for price, rows in values.groupby("price"):
