@@ -619,10 +619,11 @@ def check_k(k, name: str = "k") -> int | None:
 
 
 def check_choice(value, name: str, choices):
-    """Check that a value is one of the choices and has its type."""
+    """Return the choice that a value is; the type counts, but a text of NumPy is a text."""
     for choice in choices:
-        if value is choice or (type(value) is type(choice) and value == choice):
-            return value
+        is_text = isinstance(value, str) and isinstance(choice, str)
+        if value is choice or ((is_text or type(value) is type(choice)) and value == choice):
+            return choice
     allowed = ", ".join(map(repr, choices))
     raise InputError(f"{{{name}}} must be one of {allowed}, got {brief(value)}.", argument=name)
 

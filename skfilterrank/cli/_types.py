@@ -80,7 +80,7 @@ def label_key(label):
 
 def written(label) -> str:
     """Return a label in the form of --gains."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
+    return str(label).removesuffix(".0") if isinstance(label, float) else str(label)
 
 
 def _numbers_by_name(text, expected, values, key_of=str):
@@ -320,7 +320,7 @@ class LabelOptions:
     subtopic: Literal["max"] | None = None
 
     @property
-    def texts(self) -> dict[str, float] | None:
+    def texts(self) -> dict | None:
         """Gains of labels that are texts, with which judgments are read; None for numbers."""
         gains = self.gains
         if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
@@ -330,7 +330,7 @@ class LabelOptions:
                 "--unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
                 "to the one that means unjudged, as in --gains Unknown=nan."
             )
-        return {written(label): gain for label, gain in gains.items()}
+        return gains
 
     @property
     def numbers(self):

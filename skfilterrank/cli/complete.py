@@ -54,8 +54,6 @@ def complete(
         raise InputError(t.EXP2_OF_MEASURES)
     if docs is None:
         refuse(["text"], "names columns of --docs. Give both or none.")
-    if isinstance(gains, dict):
-        gains = {t.written(label): gain for label, gain in gains.items()}
     how = {"gains": gains, "predicted": "use", "unjudged_label": unjudged_label}
 
     def read(path):

@@ -23,7 +23,7 @@ _CHUNK_ROWS = 1 << 14
 # Every integer with this many digits is exact in float64.
 _MOST_DIGITS = 15
 _ZERO, _DOT = ord("0"), np.uint8(ord(".") - ord("0") & 255)
-_NUMBER_PATTERN = re.compile(
+NUMBER_PATTERN = re.compile(
     r"[-+]?(?:(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
 )
 _OTHERS_PATTERN = re.compile(r"[^-+.eE0-9]")
@@ -223,7 +223,7 @@ def _parse_others(texts):
             return np.fromiter(map(float, texts), np.float64, len(texts)), True
         except ValueError:
             pass
-    matches = [_NUMBER_PATTERN.fullmatch(text) is not None for text in texts]
+    matches = [NUMBER_PATTERN.fullmatch(text) is not None for text in texts]
     values = [float(text) if ok else np.nan for text, ok in zip(texts, matches, strict=True)]
     return values, matches
 

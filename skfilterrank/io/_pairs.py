@@ -44,6 +44,7 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
+from skfilterrank.io._columns import NUMBER_PATTERN
 from skfilterrank.io._repeats import check_no_repeats, without_repeats
 
 # Largest number of bytes of an id.
@@ -81,11 +82,16 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
 
 
 def _key(label):
-    """Return a dict key that is the same for a number and its texts, such as 1.0 and "1"."""
+    """Return a dict key that is the same for a number and its texts, such as 1.0 and "1".
+
+    True and "true" are 1: a table may hold truth values, and options of commands are texts.
+    """
+    text = str(label).strip()
     try:
-        return str(label).strip() if np.isnan(float(label)) else float(label)
-    except (TypeError, ValueError):
-        return str(label).strip()
+        number = _TRUTHS[text.lower()] if text.lower() in _TRUTHS else float(text)
+    except ValueError:
+        return text
+    return text if np.isnan(number) else number
 
 
 class Judges(NamedTuple):
@@ -298,6 +304,10 @@ class Table:
         column = self.column(name)
         shown = f"column {column.name!r} of {self.name}"
         numbers = as_numbers(as_column(column, shown), shown)
+        if numbers is None and self.line_of:
+            # Cells of spreadsheets, JSON and Parquet may hold numbers as texts, as CSV does.
+            column = column.map(_number_of_text, na_action="ignore")
+            numbers = as_numbers(as_column(column, shown), shown)
         if numbers is None:
             is_no_number = pd.to_numeric(column, errors="coerce").isna() & column.notna()
             is_text = np.array([isinstance(value, str) for value in column])
@@ -306,6 +316,12 @@ class Table:
             advice = "." if self.line_of else "; convert texts, for example by pandas.to_numeric."
             self.fail(row, text, f", but a number was expected{advice}")
         return as_floats(numbers, shown)
+
+
+def _number_of_text(value):
+    """Return the number that a text of a file is; any other value is unchanged."""
+    is_number = isinstance(value, str) and NUMBER_PATTERN.fullmatch(value.strip())
+    return float(value) if is_number else value
 
 
 def qrels_rows_of(content, gains=None, duplicates="raise", subtopic=None) -> DocumentPairs:

@@ -5,7 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skfilterrank._base.checks import is_finite_number, is_number, is_whole_number
+from skfilterrank._base.checks import (
+    check_choice,
+    is_finite_number,
+    is_number,
+    is_whole_number,
+)
+from skfilterrank.exceptions import InputError
 
 
 @pytest.mark.parametrize(
@@ -37,3 +43,11 @@ def test_truth_and_durations_are_no_numbers(value):
     assert not (is_number(value))
     assert not (is_finite_number(value))
     assert not (is_whole_number(value))
+
+
+def test_a_choice_may_be_a_text_of_numpy():
+    """As a grid of an array of texts gives it."""
+    assert check_choice(np.str_("drop"), "unjudged", ("zero", "drop")) == "drop"
+    for value in (1, np.True_, "True"):
+        with pytest.raises(InputError, match="must be one of True, None"):
+            check_choice(value, "choice", (True, None))

@@ -99,6 +99,32 @@ def test_read_qrels():
             read_qrels("words.csv", gains=given)
 
 
+@pytest.mark.parametrize("word", ["true", "True", "TRUE", "1"])
+def test_a_truth_value_has_the_gain_of_its_word(word, run):
+    rows = [{"qid": "1", "docno": str(i), "label": i < 2, "score": -i} for i in range(3)]
+    table = pd.DataFrame(rows)
+    table.to_csv("truths.csv", index=False)
+    table.to_json("truths.jsonl", orient="records", lines=True)
+    other = {"1": "0"}.get(word, word.lower().replace("true", "False"))
+    for path in ("truths.csv", "truths.jsonl"):
+        how = f"-m any_forbidden,num_rel --format csv --gains {word}=1,{other}=-1"
+        code, out, err = run("evaluate", path, "truths.csv", *how.split())
+        assert code == 0, err
+        assert out.split()[-1] == "truths,1.0,2.0"
+        assert read_qrels(path, gains={word: 3, other: 4})["label"].tolist() == [3, 3, 4]
+
+
+def test_long_labels_keep_their_digits(run):
+    Path("long.csv").write_text("qid,docno,label,score\n1,a,1234567,2\n1,b,1234568,1\n1,c,Bad,0\n")
+    how = "-m num_rel,any_forbidden --format csv --gains 1234567=1,1234568=0,Bad=-1"
+    code, out, err = run("evaluate", "long.csv", "long.csv", *how.split())
+    assert code == 0, err
+    assert out.split()[-1] == "long,1.0,1.0"
+    numbers = {"f": pd.Series([1234567.0, 0.5])}
+    with pytest.raises(InputError, match=r"Add 1234567=GAIN,0\.5=GAIN"):
+        match_gains({1.0: 1.0}, numbers)
+
+
 def read_words():
     """The labels of the table as words."""
     return pd.read_csv("words.csv")["label"]

@@ -83,9 +83,29 @@ def test_missing_labels_in_json():
 
 
 def test_the_label_that_is_a_text_is_named():
-    lines = '{"qid": 1, "docno": "a", "label": 1}\n{"qid": 1, "docno": "b", "label": "0"}\n'
-    with pytest.raises(FileFormatError, match=r":2: the row holds '0' .* but a number was"):
+    lines = '{"qid": 1, "docno": "a", "label": "1"}\n{"qid": 1, "docno": "b", "label": "0x"}\n'
+    with pytest.raises(FileFormatError, match=r":2: the row holds '0x' .* but a number was"):
         read_qrels(io.StringIO(lines))
+    frame = pd.DataFrame({"qid": 1, "docno": ["a", "b"], "label": [1, "0"]})
+    with pytest.raises(InputError, match=r"holds '0' in column 'label' in row 1, but a number was"):
+        read_qrels(frame)
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "json", "parquet", "xlsx"])
+def test_files_may_hold_numbers_as_texts(tmp_path, format):
+    """As a spreadsheet does whose columns are texts, so that ids keep their zeros."""
+    pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}.get(format, "pandas"))
+    path = tmp_path / f"t.{format}"
+    value = repr(0.1 + 0.2)
+    frame = pd.DataFrame({"qid": "1", "docno": ["01", "1"], "label": [" 2", None], "score": value})
+    write = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}
+    if format in write:
+        write[format](path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=format == "jsonl")
+    label = read_qrels(path)["label"].to_numpy(dtype=float)
+    np.testing.assert_array_equal(label, [2, np.nan])
+    assert read_run(path)["score"].tolist() == [0.1 + 0.2] * 2
 
 
 def test_numbers_are_exact():
