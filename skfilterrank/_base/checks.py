@@ -40,9 +40,9 @@ def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Col
     Returns
     -------
     ndarray or ExtensionArray of shape (n_rows,)
-        Numbers are a numpy array of native byte order if none is missing or if they are floats. The
-        input itself is returned if it is such an array already. The result is never masked or
-        complex.
+        Numbers become a numpy array of native byte order, except integers of which some are
+        missing. The input itself is returned if it is such an array already. The result is never
+        masked or complex.
     """
     if type(values) is not np.ndarray:
         values = _known_container(values, name, entry)
@@ -253,7 +253,7 @@ def _nested(values, name):
 
 
 def _of_polars(series):
-    """Convert a polars column; null becomes None, and NaN only among floats."""
+    """Convert a polars column; null becomes NaN among floats, else None."""
     if series.null_count() and not series.dtype.is_float():
         return _objects(series.to_list())
     return series.to_numpy()

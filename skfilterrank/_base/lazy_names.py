@@ -7,7 +7,7 @@ from skfilterrank.exceptions import MissingPackageError, did_you_mean
 
 
 def names_of(part, later=None, rooms=()):
-    """Return a `__getattr__` function for a room or for the package, and list its public names.
+    """Return a `__getattr__` function for a room or the package, and make `dir` list its names.
 
     `later` maps files of the room to those of their names that are imported on first use, because
     importing scikit-learn takes longer than most evaluations. The package also finds its `rooms`
@@ -39,7 +39,7 @@ def names_of(part, later=None, rooms=()):
 def import_optional(package: str, needed_by: str, install: str | None = None):
     """Import a package, or raise an error that says how to install it.
 
-    The error names the extra of the package's name, or `install`.
+    The error says to install the extra with the name of the package, or else `install`.
     """
     # LightGBM is no extra: it is required.
     default = package if package == "lightgbm" else f"'skfilterrank[{package}]'"

@@ -37,11 +37,11 @@ class Result:
         return pd.DataFrame([self._fields()])
 
     def to_latex(self) -> str:
-        """Return a `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
+        """Return all rows of `to_frame` as a `tabular` with the rules of the package booktabs."""
         return self._paper_text("latex")
 
     def to_markdown(self) -> str:
-        """Return a table as GitHub and notebooks show it: all rows of `to_frame`."""
+        """Return all rows of `to_frame` as a table that GitHub and notebooks show."""
         return self._paper_text("markdown")
 
     def plot(self, ax=None, **kwargs) -> Any:

@@ -173,7 +173,7 @@ def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np
 
 
 def clopper_pearson(hits, n, tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the ends of exact intervals of rates, each exceeded with this probability at most."""
+    """Compute exact intervals of rates; rates are beyond each end with chance `tail` at most."""
     hits, n = np.asarray(hits, dtype=float), np.asarray(n, dtype=float)
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
     rest = np.maximum(n - hits, 1e-300)

@@ -167,7 +167,7 @@ def for_any_process(run) -> tuple:
 
 @contextmanager
 def errors_of(name, path=None, found_at=None):
-    """Add the name of a run to errors, with the path as the caller wrote it."""
+    """Add the name of a run to errors, and replace the file `found_at` by the caller's `path`."""
     try:
         yield
     except (SkfilterrankError, ValueError, OSError) as error:

@@ -83,14 +83,14 @@ ROLES = {
 }
 # A table with one of these columns was written for BEIR or ranx; its column "score" holds labels.
 _BESIDE_LABELS = ("corpus-id", "q_id")
-# Function of the name of a file and its column of queries, called if this has a doubtful name.
-# Commands tell it to their users, and in Python nothing happens.
+# Called with the names of a file and of its column of queries, if that column's name is doubtful.
+# Commands tell their users of it; in Python nothing happens.
 doubtful_queries: ContextVar[Callable[[str, str], None]] = ContextVar(
     "doubtful_queries", default=lambda file, column: None
 )
-# Ids in the columns of the roles that have doubtful names.
+# Words for the ids in columns of doubtful names, by role.
 _HELD = {"qid": "the queries", "docno": "the documents"}
-# Least similarity of names, from 0 to 1, of which one may be meant by the other.
+# Least similarity of two names, from 0 to 1, for a suggestion.
 _SIMILAR = 0.75
 
 
@@ -294,7 +294,7 @@ _NAME = re.compile(r"[^\W\d][\w .:-]*")
 _CONVERT = "convert it to UTF-8 text"
 _ADD_NAMES = "put names of the columns into a first line, such as qid, docno and label or score"
 # Kinds of files that a reader does not read, by patterns of their beginning from the first line on;
-# the first match counts. In patterns, "~" is white space. No file in TREC format begins so:
+# the first match counts. In patterns, "~" is white space. Files in TREC format match none of them.
 _OTHERS = {
     r"PK\x03\x04": "a ZIP archive: unpack it",
     r"(?s:.{257})ustar": "a tar archive: unpack it",
@@ -310,7 +310,7 @@ _OTHERS = {
     "number of rows of each query into a file beside it whose name has .query at the end, or give "
     "read_letor these numbers as group_sizes",
 }
-# A file in TREC format may.
+# Files in TREC format may match one of these.
 _LOOKS = {
     r"[^:\n]*[^:\s]::[^:\s]": f"fields between '::': write tabs instead, and {_ADD_NAMES}",
     r"\S+~\S+~\S+~NUMBER~NUMBER~\S+END": f"a run ({RUN.columns})",
@@ -374,7 +374,7 @@ def _looks(content, patterns):
 
 
 def check_not_other(value, content, name):
-    """Raise for a file that is nothing in TREC format, such as a ZIP archive or features."""
+    """Raise for a file that is not in TREC format, such as a ZIP archive or features."""
     other = _looks(content, _OTHER_PATTERNS)
     if value == "label" and n_columns(content) == 4 and _has_ranks_third(content):
         other = f"; the file seems to be a run ({_RANKS_THIRD.columns})"
@@ -418,9 +418,9 @@ def _first_number(content):
 def form_of(content, roles=(ROLES["qid"], ROLES["docno"])):
     """Return the format of a file from its bytes, which have no byte order mark.
 
-    A first line holds names of columns if it names a column of each role, or if its fields are no
-    numbers, but some in the next line are. Distinct words also are names above a row of as many
-    fields, unless the separator is a blank.
+    A first line holds names of columns in three cases: it names a column of each role; or its
+    fields are no numbers, but some in the next line are; or its fields are distinct words above a
+    row of as many fields, separated by no blank.
     """
     for form, pattern in _FIRST_BYTES.items():
         if pattern.match(content):

@@ -31,7 +31,7 @@ def read_state(source, kind: str, read):
     """Read a state, and raise if its kind or its checksum is wrong.
 
     The checksum says that the fields are those that were written. So `read` only makes objects of
-    them; where it fails, somebody has computed a checksum of other fields.
+    them. If it fails, another version wrote them, or somebody changed fields and checksum.
     """
     name = source_name(source)
     content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)

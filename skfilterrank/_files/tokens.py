@@ -214,7 +214,7 @@ class Tokens:
 
 
 def padded(content, filler=32):
-    """Return bytes as an array of uint8 with `PAD` zero bytes before and after them."""
+    """Return bytes as an array of uint8, with `PAD` bytes of `filler` before and after them."""
     content = np.frombuffer(content, dtype=np.uint8)
     data = np.empty(len(content) + 2 * PAD, dtype=np.uint8)
     data[:PAD] = data[len(data) - PAD :] = filler

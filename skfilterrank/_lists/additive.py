@@ -36,11 +36,10 @@ class Additive:
     worth_of : {"place", "level", "labels"}
         How `worth` depends on labels: not at all; as ``a(place) + b(place) * level``; or otherwise.
     scale : {"constant", "weighted", "all"}
-        The numbers of documents by which the weights of a query are divided, or its `offset` found:
-        none, those of documents of weight other than 0, or those of all documents. The same label
-        has the same weight in all queries if the scale is constant.
+        Documents whose labels decide the divisor of the weights of a query, and its `offset`: none,
+        those of weight other than 0, or all. If none, a label has one weight in all queries.
     scale_depth : int or None
-        More documents of one label than this leave the scale as it is; None if all count.
+        Number of documents of one label that count for the scale; None if all count.
     offset : ndarray of shape (n_queries,) or float
         Constant that is added to the sum of each query.
     finish : callable or None
@@ -78,7 +77,7 @@ class Additive:
         n_kinds = len(np.unique(weights[weights != 0]))
         if self.scale == "constant" or not n_kinds:
             return True
-        # The only kind of label with a weight is the highest wherever it stands.
+        # Only one label has a weight, and its first document alone decides the scale.
         return self.scale == "weighted" and self.scale_depth == 1 and n_kinds == 1
 
 
@@ -117,7 +116,7 @@ class Facts:
         return other
 
     def over(self, divisor, values=None):
-        """Divide the value of each row by its query's divisor; 0 where the divisor is 0.
+        """Divide the value of each row by its query's divisor; 0 where that is not above 0.
 
         `values` are by default 1 for relevant rows and 0 for the others.
         """

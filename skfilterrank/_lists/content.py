@@ -17,7 +17,7 @@ _ROUNDED = np.uint64(1 << 29)
 
 
 def hash_scores(counts: np.ndarray, *scores: np.ndarray) -> np.ndarray:
-    """Hash the scores of the rows of a mask; only their order counts, and not their scale."""
+    """Hash the scores of rows where `counts` is True by their order; their scale does not count."""
     rows = np.flatnonzero(counts)
     hashes = np.zeros(len(counts), dtype=np.uint64)
     if len(rows):

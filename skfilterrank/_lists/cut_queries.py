@@ -1,7 +1,7 @@
-"""Queries that an estimator was fitted on: whether other rows of them are scored, and which.
+"""Detection of queries that an estimator was fitted on, where other rows of them are scored.
 
-A fitted estimator keeps the sizes of its queries. Rows that were split without regard to queries
-are told by these sizes: queries of `fit` come back with fewer rows.
+A fitted estimator keeps the sizes of its queries. They show if rows were split without regard to
+queries: queries of `fit` come back with fewer rows.
 """
 
 from collections.abc import Iterator
@@ -18,19 +18,19 @@ from skfilterrank._base.words import warn_user
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning
 
-# Fewest queries with other sizes that are told of, and most rows of the shared queries here for
-# each that was fitted on: where labels are scored, and where documents are served.
+# Fewest queries with another size for a warning, and largest ratio of the rows of shared queries
+# here to those in `fit`: where labels are scored, and where documents are served.
 _FEWEST_JUDGED, _FEWEST_SERVED = 2, 10
 _MOST_JUDGED, _MOST_SERVED = 1.1, 0.5
 # Queries that a split of sorted rows cuts are few: at most this share of the queries of each side.
 _FEW = 0.25
-# Sizes are uneven by chance if the test says so, or if its statistic is in this range of what is
-# expected: short lists that end up on one side alone are not shared, which makes the others even.
+# Ranges of the test's probability, and of its statistic over the expected one, in which sizes
+# differ by chance. Short lists on one side alone are not shared, so that the others differ less.
 _BY_CHANCE, _NEARLY = (0.001, 0.999), (0.25, 1.5)
-# Longest lists, by the mean of the rows here and there, whose sizes tell little.
+# Mean number of rows, here and in `fit` together, up to which sizes tell little.
 _SHORT = 8
-# Correlation of the sizes here and there, times the root of their number, that tells of parts of
-# one list; and most rows here for each that was fitted on.
+# Highest correlation of the sizes here and in `fit`, times the root of their number, that shows
+# parts of one list; and the largest ratio of rows here to rows in `fit`.
 _OPPOSITE, _MOST_OPPOSITE = -2.5, 1.5
 _is_unwatched: ContextVar[bool] = ContextVar("_is_unwatched", default=False)
 
@@ -65,19 +65,19 @@ class QuerySizes(NamedTuple):
     def is_split_from(self, fitted: "QuerySizes", *, is_judged: bool) -> bool:
         """Tell if these rows and those of `fitted` look like a split that divides queries.
 
-        The sizes decide. Queries that both have are shared. Those with a single row here and there
-        tell nothing, unless all shared ones are such and `fitted` has too many others for that.
-        Else some must have another size, at least a third, and 2 if `is_judged`, else 10. Then one
-        of three things must hold:
+        The sizes of shared queries decide, which both have. Those with a single row here and there
+        tell nothing, unless all shared ones are such, and too many to be so by chance. Of the
+        others, at least a third must have another size here, and at least 2 if `is_judged`, else
+        10. Then one of three conditions must hold:
 
         - At most a quarter of the queries of each side are shared, as where sorted rows are cut in
-          some places. This is told only where `is_judged`.
-        - The more rows a query has here, the fewer it has in `fitted`.
-        - The shared queries have no more rows here than in `fitted` (at most half as many unless
-          `is_judged`), and the shares of rows that are here differ between queries as they do by
+          some places. Unless `is_judged`, such rows count as no split, whatever else holds.
+        - The more rows a query has here, the fewer it has in `fitted`, and there are few more here.
+        - The shared queries have hardly more rows here than in `fitted` (at most half as many
+          unless `is_judged`). The shares of rows that are here differ between queries as they do by
           chance (chi-squared test of homogeneity). Lists of a later day are whole, or all cut at
           one length, and lists of other queries have unrelated sizes. Where labels of short lists
-          are scored, the shares may also differ less.
+          are scored, there may be more rows here, and the shares may differ less.
         """
         _, here, there = np.intersect1d(
             self.hashes, fitted.hashes, assume_unique=True, return_indices=True

@@ -30,8 +30,8 @@ class LabelsNotNumbers(InputError):
 class TwoLabels(NamedTuple):
     """Labels of rows for a relevance model and a harm model.
 
-    `relevance` holds gains from 0 up, `harm` is 1 where a document is forbidden and else 0, and
-    `gains` holds the gains that the measure gets. All are NaN where unjudged.
+    `relevance` holds gains from 0 up. `harm` is 1 where the label of harm is above 0 (of one label,
+    where its gain is below 0), else 0. `gains` are those of the measure. All are NaN if unjudged.
     """
 
     relevance: np.ndarray
@@ -90,9 +90,8 @@ def read_two_labels(y, gains: Gains = None) -> TwoLabels:
     """Read labels of one column, by their gains, or of two columns, relevance and harm.
 
     Columns are found by the names "relevance" and "harm", in any case, if the table has these, else
-    by position.
-    The gain is -harm where harm is above 0, else the gain of the relevance label, and NaN where
-    harm is NaN.
+    by position. The gain is -harm where harm is above 0, NaN where harm is NaN, and else the gain
+    of the relevance label.
     """
     if np.ndim(y) != 2:
         found = as_gains(y, gains, name="y")
@@ -248,23 +247,25 @@ def _gains_of_labels(labels, gains, name):
 _DCG = {"log2": (), "exp-log2": "exp2"}
 
 
-# Options that every measure has, and the names that ir_measures has for some of them.
+# Options that every measure has.
 SHOWN_OF_ALL = ("rel", "gains", "unjudged", "like")
 
 
+# All of these, and other names that ir_measures has for some of them.
 OF_ALL = (*SHOWN_OF_ALL, "dcg", "judged_only")
 
 
 _OF_UNJUDGED = ("unjudged", "judged_only")
 
 
-# Libraries whose values variants of measures have, and the settings of measures that name none.
+# Libraries whose values variants of measures have, and the settings of measures that declare none
+# for the library; None if the library has no other measures.
 LIBRARIES: dict[str, dict | None] = {
     "lightgbm": None,
     "xgboost": None,
     "catboost": None,
     "scikit-learn": None,
-    # Version 9 differs from version 10, whose values trec_eval's own names give, in few measures.
+    # Few measures differ from version 10, whose values trec_eval's own names give.
     "trec_eval9": {},
 }
 
@@ -336,8 +337,8 @@ class OwnReading:
     def of_block(self, block):
         """Apply these options to a `ListBlock`."""
         if self.rel is not None or self.gains or self.drops_unjudged:
-            # Blocks are cached by these three options, so measures with other differences share
-            # one.
+            # Blocks are cached by these three options, so that measures which differ in others
+            # share one.
             block = block.with_reading(OwnReading(self.rel, self.gains, self.drops_unjudged))
         if self.ties not in (None, block.tie_rule):
             block = block.with_ties(self.ties)
@@ -413,7 +414,7 @@ def _written(number):
 PROBABILITY = "inclusion_probability"
 
 
-# Measures that read no labels, or only whether a document is judged.
+# Values of `Measure.reads` for measures that read no labels, or only if a document is judged.
 _WITHOUT_LABELS = ("judged", "none")
 
 

@@ -201,7 +201,7 @@ def _check_sizes(gains) -> None:
 
 
 def _kept_in(part: str) -> "Callable[[Callable[..., _T]], cached_property[_T]]":
-    """Make properties that a part of a block keeps; arrays are read-only, since they are shared."""
+    """Return a decorator of properties that the dict `part` of a block keeps, arrays read-only."""
 
     def keep(make):
         @wraps(make)

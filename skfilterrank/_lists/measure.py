@@ -51,8 +51,9 @@ class Measure:
         Condition under which a query has no value, for the documentation.
     value_range : tuple of two floats
         Smallest and largest possible value.
-    range_holds_for : {"any gains", "nonnegative gains", "binary gains"}
-        The gains for which `value_range` holds.
+    range_holds_for : str
+        Gains for which `value_range` holds: "any gains", "nonnegative gains" or "binary gains".
+        With another text, for the documentation, no range is known.
     greater_is_better : bool
         Whether higher values are better; scorers negate the others.
     options : mapping of str to callable
@@ -90,9 +91,8 @@ class Measure:
         What can change a value: labels of all documents, labels of shown ones, only which documents
         are judged, or no label.
     about : {"good", "forbidden", "both", "hidden"}
-        The documents that the measure is about: good ones, forbidden ones alone, forbidden ones
-        beside the good ones, so that an unjudged document is better than a forbidden one, or hidden
-        ones.
+        The documents that the measure is about: good, forbidden or hidden ones, or good and
+        forbidden ones ("both"). By the latter, an unjudged document is better than a forbidden one.
     preference : {"", "recall", "precision"}
         Kind of the preferences between systems that ``scale="preference"`` stands for.
     as_risk : str
@@ -126,7 +126,7 @@ class Measure:
     without_k : str
         For a measure without a cut-off, what to use instead of one.
     function : callable or None
-        The function that has the documentation and the options, where the kernel has them not.
+        The function that has the documentation and the options; None if the kernel has them.
     plain : Measure or None
         For a variant, the measure of the table that it is made from.
     own_reading : OwnReading or None

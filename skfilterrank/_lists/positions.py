@@ -83,7 +83,7 @@ def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLis
 
 
 def check_n_items(n_items, name="n_items") -> int | None:
-    """Check that n_items is None or a number up to which float64 holds every integer."""
+    """Check that `n_items` is None or a whole number from 1 to 2**45."""
     return None if n_items is None else check_count(n_items, name, most=_MOST_ITEMS)
 
 
@@ -220,8 +220,8 @@ class PreferenceMatrix:
         Raises
         ------
         ValueError
-            If there is no system, if the systems differ in their queries or in the number of
-            relevant documents of a query, or if `kind` is not as described.
+            If the systems differ in their queries or in the number of relevant documents of a
+            query, or if `kind` is not as described.
 
         Examples
         --------

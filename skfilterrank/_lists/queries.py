@@ -26,7 +26,7 @@ _BLOCK_OVERHEAD = 1 << 13
 # Number of rows whose columns fit the third-level cache while blocks are made.
 _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
-# Most numbers from the lowest to the highest id, for each row, that are looked up in a table.
+# Integer ids are looked up in a table if it has at most this many entries for each row.
 _DENSE = 8
 
 
@@ -291,7 +291,7 @@ def _offsets(sizes):
 
 
 def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return query id and length of each run of consecutive rows with one id; rows may be empty."""
+    """Return query id and length of each run of consecutive rows with one id; none without rows."""
     values, _ = _group_values(groups, name)
     heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
     heads = np.append(0, heads)[: len(values)]
@@ -685,7 +685,7 @@ def _of_another_order(name, index, first, other):
 
 
 def first_rows(codes: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the first row of each query; `rows` numbers the rows, None by their order."""
+    """Return the first row of each query, by the numbers `rows`; None numbers rows in order."""
     first = np.full(codes.max() + 1, len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)) if rows is None else rows)
     return first
@@ -700,7 +700,7 @@ def _has_index(column):
 
 
 def check_same_index(y_true, y_score, groups=None) -> None:
-    """Check that two Series with query ids have the same ids in the same order."""
+    """Check that labels, scores and `groups` are in one order, by the indexes that they have."""
     left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)
     if left is not None and right is not None and not y_true.index.equals(y_score.index):
         raise InputError(

@@ -21,11 +21,11 @@ _MOST_UNDRAWN, _DRAWN_DEPTH = 0.01, 10
 class RunDoubts(NamedTuple):
     """Shares of a run, from 0 to 1; 0 where there are too few documents or queries to tell.
 
-    `unjudged` is the share of unjudged documents among those that a misled measure counts, `tied`
-    of retrieved documents whose score another one of the query has, `own` of queries whose first
-    document has the id of the query, `undrawn` of documents without a label in drawn label sets
-    among the first 10 of each query, and `missing` of queries that count as empty lists because the
-    run lacks them.
+    - `unjudged`: documents without a label, among those that a misled measure counts.
+    - `tied`: retrieved documents with the score of another document of the query.
+    - `own`: queries whose first document has the id of the query.
+    - `undrawn`: documents among the first 10 of each query without a label in drawn label sets.
+    - `missing`: queries that count as empty lists, because the run lacks them.
     """
 
     unjudged: float = 0.0
@@ -139,7 +139,7 @@ def misled_measure(wanted, labels, gains, unjudged):
 
 
 def unjudged_share(aligned, parsed) -> float:
-    """Compute the unjudged share of an AlignedRun's documents down to the measure's cut-off."""
+    """Compute the unjudged share of documents down to a measure's cut-off; 0 without a measure."""
     return 0.0 if parsed is None else _unlabelled_share(aligned, parsed.k)
 
 

@@ -50,9 +50,9 @@ def first_places(depth: int) -> np.ndarray:
 def inverse_dcg_span(gains, n_reached, n_listed: np.ndarray, k: int | None) -> np.ndarray:
     """Compute 1 / (I - W) of lists, from counts of their gains; 0 where no gain differs from 0.
 
-    I, the ideal DCG@k with a filter, is the sum over levels of the difference to the next lower
-    level, times the discounts of as many first places as documents reach the level. W, the worst
-    one, is the sum over negative gains, the lowest first.
+    I is the ideal DCG@k with a filter: a sum over levels. Each adds its difference to the next
+    lower level, times the discounts of as many first places as documents reach it. W is the worst
+    DCG@k: that of the negative gains alone, the lowest first.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def inverse_dcg_span(gains, n_reached, n_listed: np.ndarray, k: int | None) -> n
     n_reached : sequence of n_levels - 1 arrays of int
         Number of documents that reach each level but the lowest.
     n_listed : ndarray of int
-        Number of documents, of the last dimensions of these arrays.
+        Number of documents of each list; it is broadcast to the shape of these arrays.
     k : int or None
         Cut-off; None means none.
 
@@ -239,7 +239,7 @@ def _sum(values, weights=None):
 
 
 def _geometric_mean(values, weights=None):
-    """Take the geometric mean of values raised to 0.00001, as trec_eval does."""
+    """Take the geometric mean, with values below 0.00001 replaced by it, as trec_eval does."""
     return float(np.exp(mean_over_queries(np.log(np.maximum(values, 1e-5)), weights)))
 
 
@@ -384,7 +384,7 @@ class DrawnMeans(NamedTuple):
 
     One error is that for these queries: only the drawn labels are uncertain. The other is that for
     queries in general: the queries are a sample, too. Arrays have one entry for each mean. Errors
-    are deviations: the square root of the variance times the number of queries.
+    are kept as deviations: the standard error times the square root of the number of queries.
     """
 
     mean: np.ndarray
@@ -407,7 +407,7 @@ class DrawnMeans(NamedTuple):
     def share_of_draws(self) -> np.ndarray:
         """Share of the variance for queries in general that the draws cause; 0 without variance."""
         total = self.total**2
-        # A sum with NaN, of a single query, is compared with 0 as well.
+        # NaN, of a single query, is not 0, and so stays NaN.
         return np.divide(self.between**2, total, out=np.zeros_like(total), where=total != 0)
 
     def interval(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:

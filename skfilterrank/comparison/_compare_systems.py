@@ -147,11 +147,11 @@ class PairwiseComparison(Result):
                 Mean over queries.
             low, high : float
                 Student's t interval of the mean of this system alone, with the confidence 1 -
-                `alpha` of the comparison. It is cut at the ends of the range of the measure. If
-                much is cut, there are too few queries for a t interval. By drawn label sets it
-                includes the error of the draws. Intervals of two systems
-                may overlap although the systems differ significantly: hard queries make both means
-                uncertain, but not the difference of the means.
+                `alpha` of the comparison. It is cut at the ends of the range that the measure has
+                for any gains. If much is cut, there are too few queries for a t interval. By drawn
+                label sets it includes the error of the draws. Intervals of two systems may overlap
+                although the systems differ significantly: hard queries make both means uncertain,
+                but not the difference of the means.
             n_wins, n_losses : int
                 Number of compared systems that are significantly worse than this system, and
                 number of compared systems that are significantly better.
@@ -204,7 +204,7 @@ class PairwiseComparison(Result):
 
         Returns
         -------
-        DataFrame of shape (n_pairs, 9)
+        DataFrame of shape (n_pairs, 9), or (n_pairs, 12) by drawn label sets
             "first" and "second" are the names of the better and the worse system. "difference",
             "low", "high", "effect_size", "p_value" and "p_adjusted" are as in the attributes, with
             changed signs if the pair was turned around. "significant" is True if the first system

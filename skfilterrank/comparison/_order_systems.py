@@ -95,11 +95,10 @@ def order_systems(
 
         - "win_rate": share of comparisons that the system wins. A comparison is between this
           system and one other system for one query; a tie counts as half a win.
-        - "safe": only for values by drawn label sets: the mean of two means over queries, that by
-          drawn labels and that of condensed lists (without the documents whose labels are drawn),
-          each standardised over the systems. It is the safe order of systems: drawn labels err with
-          their model and condensed lists with the few judged documents, and an error of one of the
-          two counts half.
+        - "safe": for values by drawn label sets only. It is the mean of two means over queries,
+          each standardised over the systems: that by drawn labels, and that of condensed lists
+          (without the documents whose labels are drawn). Drawn labels err with their model, and
+          condensed lists with the few judged documents. An error of one of the two counts half.
     confidence_level : float, default=0.95
         Confidence of the interval of each rank.
     n_resamples : int, default=1000

@@ -78,10 +78,7 @@ class TrecLines:
         return self._columns[name]
 
     def words(self, name) -> tuple[np.ndarray, Any]:
-        """Return the distinct words of a column, and for each row the number of its word.
-
-        The result is the pair (numbers, words).
-        """
+        """Return the number of the word in each row of a column, and the distinct words."""
         return self._columns[name].factorize()
 
     def numbers(self, name, what):

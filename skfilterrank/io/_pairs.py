@@ -293,10 +293,7 @@ class Table:
         return id_tokens(column, column.name, self.fail, may_be_blank=self.line_of is None)
 
     def words(self, name) -> tuple[np.ndarray, Any]:
-        """Return the distinct words of a column, and for each row the number of its word.
-
-        The result is the pair (numbers, words); the number is -1 for a missing word.
-        """
+        """Return the number of the word in each row, -1 if missing, and the distinct words."""
         return pd.factorize(self.column(name))
 
     def numbers(self, name, what=""):

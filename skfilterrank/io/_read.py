@@ -131,7 +131,7 @@ def read_qrels(
         document twice, bytes are not UTF-8, the file has no lines, or a compressed file is damaged.
         If the file looks like another kind of file, the message says so.
     ImportError
-        If pyarrow (for Parquet) or zstandard (for zstd) is needed but not installed.
+        If pyarrow (for Parquet), openpyxl (for Excel) or zstandard (for zstd) is not installed.
 
     Warns
     -----
@@ -276,12 +276,12 @@ def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
         are not UTF-8, or a compressed file is damaged. If the file looks like another kind of file,
         the message says so.
     ImportError
-        If pyarrow (for Parquet) or zstandard (for zstd) is needed but not installed.
+        If pyarrow (for Parquet), openpyxl (for Excel) or zstandard (for zstd) is not installed.
 
     Warns
     -----
     DataWarning
-        If the run holds no document.
+        If the run holds no document, or if its scores rise from rank to rank, as distances do.
 
     See Also
     --------
@@ -341,7 +341,7 @@ def read_runs(runs, *, columns: dict[str, str] | None = None) -> dict[str, pd.Da
     Returns
     -------
     frames : dict of str to DataFrame
-        Data frames with the columns "qid", "docno" and "score" (float64, -inf for filtered
+        Data frames with the columns "qid", "docno" and "score" (float64, -inf for hidden
         documents). Ids of data frames are not converted.
 
     Raises
@@ -626,7 +626,7 @@ def read_judged_table(
     ValueError
         If a column is missing, or `columns` names one twice or has other keys.
     ImportError
-        If pyarrow is not installed and the file is Parquet.
+        If pyarrow (for Parquet), openpyxl (for Excel) or zstandard (for zstd) is not installed.
 
     Notes
     -----

@@ -172,7 +172,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
         is missing or holds white space; if a query holds a document twice. Of a sample also if a
         probability is not above 0 and at most 1, or a machine gave a label.
     TypeError
-        If `path` is neither a path nor an open file, or `qrels` is not a data frame.
+        If `path` is neither a path nor an open file, or `qrels` holds no judgments in memory.
 
     See Also
     --------

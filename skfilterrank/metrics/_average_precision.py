@@ -217,7 +217,7 @@ def _sp(block: ListBlock, k):
     of [1]_. It reaches ``min(k, R)`` where all ``R`` relevant documents come first, and is 0, not
     undefined, where none exists.
 
-    Filtered documents leave no gap: relevant ones add nothing, and filtering others improves the
+    Hidden documents leave no gap: relevant ones add nothing, and hiding others improves the
     precision below them. Unjudged documents count as not relevant, and with ``unjudged="drop"``
     are removed from the list. Forbidden documents are not relevant.
 
@@ -290,8 +290,8 @@ def _ap(block: ListBlock, k, *, normalize: str = "R"):
     relevant documents above the tie and j places of the tie above place i: the equation of [1]_ for
     AP.
 
-    Filtered documents leave no gap: relevant ones still count in ``R`` but add nothing, and
-    filtering others improves the precision below them. Unjudged documents count as not relevant,
+    Hidden documents leave no gap: relevant ones still count in ``R`` but add nothing, and
+    hiding others improves the precision below them. Unjudged documents count as not relevant,
     and with ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References
@@ -387,8 +387,8 @@ def _q_measure(block: ListBlock, k, *, beta: float = 1.0, normalize: str = "min"
     as 0. The denominator depends on the place alone, so the mean over tied orders has an exact
     closed form.
 
-    Filtered documents leave no gap, and the ideal list is still that of the whole pool: relevant
-    ones add nothing, and filtering others improves the ratios below them. Unjudged documents have
+    Hidden documents leave no gap, and the ideal list is still that of the whole pool: relevant
+    ones add nothing, and hiding others improves the ratios below them. Unjudged documents have
     gain 0, and with ``unjudged="drop"`` are removed from the list. Forbidden documents count as
     gain 0.
 

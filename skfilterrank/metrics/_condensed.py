@@ -102,7 +102,7 @@ def _judged(block: ListBlock, k):
     the pool, for a judgment). Here ``ties="worst"`` has the unjudged documents of a tie first, and
     ``ties="best"`` last, whatever the gains.
 
-    Filtered documents are not shown and do not count. Unjudged documents that are shown lower the
+    Hidden documents are not shown and do not count. Unjudged documents that are shown lower the
     share. Forbidden documents are judged.
 
     References
@@ -149,7 +149,7 @@ def _unjudged(block: ListBlock, k):
     trec_eval), or without `k` by the length of the list. Here ``ties="worst"`` has the unjudged
     documents of a tie first, and ``ties="best"`` last, whatever the gains.
 
-    Filtered documents are not shown and do not count. Forbidden documents are judged. Unjudged
+    Hidden documents are not shown and do not count. Forbidden documents are judged. Unjudged
     documents are counted, also with ``unjudged="drop"``.
 
     References
@@ -209,7 +209,7 @@ def _bpref(block: ListBlock, *, variant: str = "trec_eval"):
     and bpref is their sum, divided by R. Where nothing is judged non-relevant, each relevant
     document counts 1.
 
-    Filtered documents count as not retrieved: a relevant one adds nothing, and a non-relevant one
+    Hidden documents count as not retrieved: a relevant one adds nothing, and a non-relevant one
     costs nothing. Unjudged documents have no influence at any place. Forbidden documents are judged
     non-relevant.
 
@@ -286,7 +286,7 @@ def _induced_ap(block: ListBlock, k):
     the number of relevant documents in the query's pool, retrieved or not. It is average
     precision with ``unjudged="drop"``, of a condensed list [2]_; `k` counts its places.
 
-    Filtered documents count as not retrieved: a relevant one adds nothing but still counts in R.
+    Hidden documents count as not retrieved: a relevant one adds nothing but still counts in R.
     Unjudged documents are removed from the list, and documents below them move up. Forbidden
     documents are judged non-relevant.
 

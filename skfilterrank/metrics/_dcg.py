@@ -49,7 +49,7 @@ def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
 
 
 def dcg(block: ListBlock, k, lowest=-np.inf):
-    """Compute DCG@k of the returned list, with gains of at least `lowest`."""
+    """Compute DCG@k of the returned list; gains below `lowest` are raised to it."""
     return _discounted(block.ranked(_at_least(lowest, block.gains), k))
 
 
@@ -73,7 +73,7 @@ def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf, scale="weighted") -> Addi
 
 
 def ndcg_sum(facts: Facts) -> Additive:
-    """Return nDCG as a sum; of few good documents the ideal shows others."""
+    """Return nDCG as a sum; its ideal may hold forbidden documents, if few others exist."""
     shows_others = facts.k != 1 and (facts.gains < 0).any()
     return dcg_sum(facts, ndcg_bounds, scale="all" if shows_others else "weighted")
 
@@ -191,7 +191,7 @@ def _dcg(block: ListBlock, k):
     -----
     ``DCG@k = sum over i <= min(k, length) of gain_i / log2(i + 1)``, of [2]_; section 2 of [1]_.
 
-    Filtered documents add nothing, and those below them move up. Unjudged documents add nothing
+    Hidden documents add nothing, and those below them move up. Unjudged documents add nothing
     where they stand.
 
     References
@@ -242,7 +242,7 @@ def _ndcg(block: ListBlock, k):
     "ndcg_0" in the measure table is this measure with negative gains raised to 0, the official
     measure of the TREC web tracks.
 
-    Filtered documents add nothing but stay in the ideal, and those below them move up. Unjudged
+    Hidden documents add nothing but stay in the ideal, and those below them move up. Unjudged
     documents add nothing where they stand and are not in the ideal.
 
     References
@@ -283,14 +283,14 @@ ndcg_score = Measure(
 def _ndcg_0(block: ListBlock, k):
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
-    Negative gains count as 0: a forbidden document costs no more than a useless one, and filtering
+    Negative gains count as 0: a forbidden document costs no more than a useless one, and hiding
     it only moves the documents below it up.
 
     Notes
     -----
     :func:`ndcg_score` with gains ``max(0, gain)``; section 4.1.3 of [1]_.
 
-    Filtered documents add nothing but stay in the ideal: filtering a forbidden document helps only
+    Hidden documents add nothing but stay in the ideal: hiding a forbidden document helps only
     because those below it move up. Unjudged documents add nothing where they stand and are not in
     the ideal.
 
@@ -335,7 +335,7 @@ def _ndcg_min(block: ListBlock, k):
     ``nDCG_min@k = (DCG@k - W_k) / (I_k - W_k)``, equation 2 of [1]_, with the worst and the ideal
     order of all judged rows of the query.
 
-    Filtered documents add nothing but stay in both bounds, which therefore do not hold for the
+    Hidden documents add nothing but stay in both bounds, which therefore do not hold for the
     list that is left. Unjudged documents add nothing where they stand and are in neither bound.
 
     References
@@ -345,7 +345,7 @@ def _ndcg_min(block: ListBlock, k):
 
     Examples
     --------
-    The pair of proposition 3.1 in [1]_, and how filtering leaves the bounds:
+    The pair of proposition 3.1 in [1]_, and how hiding leaves the bounds:
 
     >>> from skfilterrank.metrics import ndcg_min_score
     >>> ndcg_min_score([-1, 2], [0.1, 0.9], groups=["a", "a"])
@@ -395,7 +395,7 @@ def _ndcg_f(block: ListBlock, k):
     nDCG (proposition 3.2); it lies in [0, 1] for any list (3.3); with one document it is the
     accuracy of the filter (3.4).
 
-    Filtered documents add nothing: for a forbidden document that is the best result, but a good
+    Hidden documents add nothing: for a forbidden document that is the best result, but a good
     document loses its gain. Unjudged documents add nothing where they stand and are in neither
     bound, so a list of unjudged documents alone has the value of the empty list.
 
@@ -430,7 +430,7 @@ def _ndcg_f(block: ListBlock, k):
     >>> ndcg_f_score(y_true, [0.9, 0.5, 0.1], groups=groups)
     0.862...
 
-    Filtering the bad one is:
+    Hiding the bad one is:
 
     >>> ndcg_f_score(y_true, [0.9, 0.5, float("-inf")], groups=groups)
     1.0

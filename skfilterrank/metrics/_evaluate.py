@@ -126,7 +126,7 @@ class Evaluation(Result, Generic[Means]):
                 The mean of the measure, as in `means`.
             low_these, high_these : float
                 Interval for these queries: only the drawn labels are uncertain. Both intervals are
-                cut at the ends of the range of the measure.
+                cut at the ends of the range that the measure has for any gains.
             low_general, high_general : float
                 Interval for queries in general, of which these are a sample. NaN for a measure that
                 is no mean over queries, such as a count.

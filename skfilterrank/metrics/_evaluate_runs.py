@@ -66,9 +66,7 @@ class RunEvaluation(Result):
     unjudged_queries : tuple of str
         Queries of the run that are not in the judgments; not in `values`.
     doubts : RunDoubts
-        Shares of unjudged documents among those that nDCG_f or a related measure counts, of tied
-        documents, of queries whose first document has the id of the query, and of documents that
-        drawn label sets lack.
+        Shares of the run, such as that of its unjudged documents, that may mislead.
     error : ValueError, OSError or None
         Error that stopped the evaluation of the run, with ``on_error="yield"``; else None.
     tag : str or None
@@ -182,13 +180,13 @@ def evaluate_runs(
     Warns
     -----
     DataWarning
-        If nDCG_f, nDCG_min or a share of forbidden documents is asked for, some judged document is
-        forbidden, and more than half of the documents that the measure looks at are unjudged: they
-        count as gain 0, so a list without judged documents has the value of an empty list. If more
-        than nine tenths of a run's documents have the score of another one of their query, so that
-        the order of ids decides. If the first document of many queries is the query itself. If more
-        than one in a hundred of a run's documents, among the first 10 of each query, have no label
-        in drawn label sets: draw them again with this run.
+        If a measure of forbidden documents, such as nDCG_f, sees some, and more than half of the
+        documents that it looks at are unjudged. These count as gain 0, so a list without judged
+        documents has the value of an empty list. If more than nine tenths of a run's documents have
+        the score of another one of their query, so that the order of ids decides. If many judged
+        queries are missing in a run, and count as empty lists. If the first document of many
+        queries is the query itself. If more than one in a hundred of the first 10 documents of
+        queries have no label in drawn label sets: draw them again with this run.
 
     See Also
     --------

@@ -53,7 +53,7 @@ def _forbidden(block: ListBlock, k):
     The number of rows of negative gain among the first k of the returned list, divided by the
     number shown there: ``min(k, length of the returned list)``. "%F-docs@k" in Table 7 of [1]_.
 
-    Filtered documents do not count. Unjudged documents count as shown and not forbidden.
+    Hidden documents do not count. Unjudged documents count as shown and not forbidden.
 
     References
     ----------
@@ -101,7 +101,7 @@ def _any_forbidden(block: ListBlock, k):
     the returned list, else 0. The mean over queries is the risk "any_forbidden" of
     :class:`skfilterrank.thresholds.CertifiedThreshold`.
 
-    Filtered documents do not count. Unjudged documents count as shown and not forbidden.
+    Hidden documents do not count. Unjudged documents count as shown and not forbidden.
 
     References
     ----------
@@ -151,7 +151,7 @@ def _false_reject_rate(block: ListBlock):
     "%filtered good docs" in Table 7 of [1]_. Hiding everything scores 1 with
     ``undefined="drop"``.
 
-    Filtered documents count if they are good. Unjudged documents do not count.
+    Hidden documents count if they are good. Unjudged documents do not count.
 
     References
     ----------
@@ -207,7 +207,7 @@ def _empty_list_rate(block: ListBlock):
     -----
     "%queries left with no docs" in Table 7 of [1]_.
 
-    Filtered documents are not in the list. Unjudged documents are, so that a list of nothing else
+    Hidden documents are not in the list. Unjudged documents are, so that a list of nothing else
     is not empty; with ``unjudged="drop"`` it is.
 
     References
@@ -259,7 +259,7 @@ def _qwa(block: ListBlock):
     ideal is the r relevant documents, best first, then one terminal document of gain 1, cut at
     the same place. Section 2 of [1]_, after [2]_.
 
-    Filtered documents make the list shorter, so that the terminal document comes sooner. Unjudged
+    Hidden documents make the list shorter, so that the terminal document comes sooner. Unjudged
     documents add nothing where they stand.
 
     References
@@ -334,7 +334,7 @@ def _udcg(block: ListBlock, k, *, distraction: float = 1 / 3):
     the limit, ``logistic(0) = 0.5``, so that an empty list is better than distracting passages
     alone. Of a query without any judged passage nothing is known.
 
-    Filtered documents do not count. Unjudged documents have the utility 0 and count among the n;
+    Hidden documents do not count. Unjudged documents have the utility 0 and count among the n;
     with ``unjudged="drop"`` they are removed from the list. If a tie crosses the cut-off, the mean
     utility over the tied orders replaces the mean of u_i.
 

@@ -150,7 +150,7 @@ def _lexirecall(block: ListBlock, *, n_items: int | None = None, scale: str = "l
     1e-300 are 0.
 
     Relevant documents that were not retrieved are placed at the last positions of all, where they
-    add no worse placements. Filtered documents count as not retrieved. Unjudged documents take
+    add no worse placements. Hidden documents count as not retrieved. Unjudged documents take
     positions, as documents that are not relevant; with ``unjudged="drop"`` they count as not
     retrieved.
 
@@ -231,7 +231,7 @@ def _lexiprecision(
     one relevant document the share is ``(n - p) / (n - 1)``. To find only which ranking is better,
     use :func:`lexicographic_preference`.
 
-    Relevant documents that were not retrieved are placed at the last positions of all. Filtered
+    Relevant documents that were not retrieved are placed at the last positions of all. Hidden
     documents count as not retrieved. Unjudged documents take positions, as documents that are not
     relevant; with ``unjudged="drop"`` they count as not retrieved.
 
@@ -302,7 +302,7 @@ def _metric_lexirecall(
     apart only at the last ``log(2 ** 53) / log(n)`` levels, 5 for 1000 documents and 2 for ten
     million. Rankings that agree there have equal values, or values that differ only by rounding.
 
-    Relevant documents that were not retrieved are placed at the last positions of all. Filtered
+    Relevant documents that were not retrieved are placed at the last positions of all. Hidden
     documents count as not retrieved. Unjudged documents take positions, as documents that are not
     relevant; with ``unjudged="drop"`` they count as not retrieved.
 

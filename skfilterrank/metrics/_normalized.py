@@ -179,7 +179,7 @@ def _ul_normalized(
     For DCG, "upper" is nDCG. V1 and V2 are undefined where no document is relevant or all are
     equally good, because U = R then; "upper" is undefined where U is 0.
 
-    Filtered documents lower A alone, as the two bounds rank all judged documents: hiding
+    Hidden documents lower A alone, as the two bounds rank all judged documents: hiding
     documents is not rewarded, and an empty list scores -1 in V2, 0 in V1. Unjudged documents take
     places in A's list and are not part of the bounds.
 

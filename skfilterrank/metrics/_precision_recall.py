@@ -19,7 +19,7 @@ def precision_of_set(block: ListBlock, count):
 
 
 def precision_sum(facts: Facts) -> Additive | None:
-    """Return precision as a sum: each relevant document adds 1 / k, or 1 / shown documents."""
+    """Return precision as a sum: each relevant document adds 1 / k; None without a cut-off."""
     if facts.k is None:
         return None
     return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
@@ -107,7 +107,7 @@ def _precision(block: ListBlock, k):
     k documents costs precision. Without `k` the divisor is the length of the returned list
     (``set_P``), 0 for the empty list. A query with nothing relevant scores 0.
 
-    Filtered documents leave no gap: later documents move up, so filtering costs precision only
+    Hidden documents leave no gap: later documents move up, so hiding costs precision only
     where fewer than k documents are left. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
@@ -177,7 +177,7 @@ def _recall(block: ListBlock, k):
     passages (its IDBasedContextRecall), or the statements of a reference answer, of which those
     that no passage supports have the score -inf.
 
-    Filtered documents that are relevant are missed; filtering others lets relevant ones move up
+    Hidden documents that are relevant are missed; hiding others lets relevant ones move up
     into the top k. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are
     removed from the list. Forbidden documents are not relevant.
 
@@ -242,7 +242,7 @@ def _r_precision(block: ListBlock, *, multiple: float = 1.0):
     The number of rows of gain above 0 among the first R of the returned list, divided by R, their
     number in the query's whole pool, returned or not (``Rprec`` of trec_eval).
 
-    Filtered documents leave no gap, but relevant ones still count in R, so other documents cannot
+    Hidden documents leave no gap, but relevant ones still count in R, so other documents cannot
     replace them. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are removed
     from the list. Forbidden documents are not relevant.
 
@@ -274,7 +274,7 @@ r_precision_score = Measure(
     deciding=_deciding_of_r_precision,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    # A larger number of places is no number of an array.
+    # With larger multiples there would be more places than an array can have.
     options={"multiple": partial(check_number, above=0, most=1e6)},
 )
 
@@ -294,7 +294,7 @@ def _relative_precision(block: ListBlock, k):
     R)`` for R relevant documents in the pool, or without `k` by ``min(n, R)`` for a list of n
     (``relative_P_k`` and ``set_relative_P`` of trec_eval).
 
-    Filtered documents leave no gap, but relevant ones still count in R. Unjudged documents count
+    Hidden documents leave no gap, but relevant ones still count in R. Unjudged documents count
     as not relevant, and with ``unjudged="drop"`` are removed from the list.
 
     References
@@ -342,7 +342,7 @@ def _rr(block: ListBlock, k):
     relevant, its j-th place is the first relevant one with the probability of the negative
     hypergeometric distribution, ``C(n - j, r - 1) / C(n, r)``.
 
-    Filtered documents leave no gap: filtering documents above the first relevant one improves the
+    Hidden documents leave no gap: hiding documents above the first relevant one improves the
     value. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are removed from
     the list. Forbidden documents are not relevant.
 
@@ -407,8 +407,8 @@ def _success(block: ListBlock, k):
     has m places in the top k, the value is the share of its orders with a relevant document there:
     ``1 - C(n - r, m) / C(n, m)``.
 
-    Filtered documents leave no gap, so filtering can bring a relevant document into the top k;
-    filtering all relevant documents gives 0. Unjudged documents count as not relevant, and with
+    Hidden documents leave no gap, so hiding can bring a relevant document into the top k;
+    hiding all relevant documents gives 0. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References

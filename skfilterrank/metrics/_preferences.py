@@ -85,7 +85,7 @@ def lexicographic_preference(
     q those of b, a is preferred if ``p_i < q_i`` at the last level i at which they differ; for
     ``kind="precision"`` at the first level (section 7.3.1). Exact for any number of documents.
 
-    The scores never contradict a preference found with the same `n_items`.
+    :func:`lexirecall_score` never contradicts a preference that is found with the same `n_items`.
 
     References
     ----------
@@ -278,7 +278,7 @@ def _compatibility(block: ListBlock, k, *, persistence: float = 0.95, harm: floa
     of gain below 0, lowest first. A query without helpful documents, or without harmful ones, has
     compatibility 0 with that order here; the track leaves it out of the mean of that order.
 
-    Filtered documents leave no gap, but helpful ones stay in the ideal list. Unjudged documents are
+    Hidden documents leave no gap, but helpful ones stay in the ideal list. Unjudged documents are
     in no ideal list, and with ``unjudged="drop"`` are removed from the list. Forbidden documents
     are the harmful order.
 
@@ -341,7 +341,7 @@ def _harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
     -----
     :func:`compatibility_score` of the documents of gain below 0, the lowest most harmful [1]_.
 
-    Filtered documents leave no gap, but harmful ones stay in the harmful order. Unjudged documents
+    Hidden documents leave no gap, but harmful ones stay in the harmful order. Unjudged documents
     are not harmful, and with ``unjudged="drop"`` are removed from the list.
 
     References

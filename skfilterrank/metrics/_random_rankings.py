@@ -209,9 +209,8 @@ def random_ranking_bound(
     Returns
     -------
     RandomRankingBound
-        Named tuple of two floats or two arrays of shape (n_queries,), dtype float64: ``value``
-        and its ``standard_error``, 0 where the value is exact. Per query in the order of the
-        sorted query ids.
+        Its attributes are ``value`` and ``standard_error``, 0 where the value is exact: floats, or
+        arrays of shape (n_queries,), dtype float64, in the order of the sorted query ids.
 
     Raises
     ------

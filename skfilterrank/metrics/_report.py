@@ -85,12 +85,13 @@ def rank_filter_report(
         query (NaN for systems without a baseline; p is 1 where no query differs). With `rankings`
         also ``false_reject_rate@k``: of the good documents among the first k of the ranking, the
         share that is hidden. It is a mean over the queries with a good document there, and NaN
-        for systems without a ranking.
+        for systems without a ranking. With ``k=None``, names of columns have no "@k", but this one
+        is ``false_reject_rate@all``.
 
     Raises
     ------
     ValueError
-        In the same cases as :func:`ndcg_f_score` (the message names the system); also if a name in
+        In the same cases as :func:`ndcg_f_score` (a note names the system); also if a name in
         `baseline` or `rankings` is not one of the systems.
 
     Notes

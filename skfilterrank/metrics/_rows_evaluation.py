@@ -50,7 +50,7 @@ class RowsEvaluation(Result):
 
     @property
     def means(self) -> pd.Series:
-        """Mean of each measure over the queries, as those of labels and scores in arrays."""
+        """Mean of each measure over the queries, as :func:`evaluate` computes it from arrays."""
         means = [_FINISH[how](each) for how, each in zip(self._over_queries, self._moments)]
         names = pd.Index(list(self.measures))
         return pd.Series(means, index=names, name="mean", dtype=np.float64)

@@ -225,7 +225,7 @@ def _inferred_ap(block: ListBlock):
     label NaN here and True in `pooled`, for a gain below 0 means a forbidden document. What is
     missing in such a file was not in the pool.
 
-    Filtered documents count as not retrieved: a relevant one adds nothing, but counts in the
+    Hidden documents count as not retrieved: a relevant one adds nothing, but counts in the
     divisor. Unjudged documents take up places; those in the pool are expected to be relevant as
     often as the judged documents beside them. Forbidden documents are judged non-relevant. With its
     option -J, trec_eval takes unjudged documents out of the list before it infers anything;
@@ -321,7 +321,7 @@ def _stat_ap(block: ListBlock):
     estimates if documents are drawn independently. Their ratio has a small bias, and may exceed 1.
     With all probabilities 1 it is average precision.
 
-    Filtered documents count as not retrieved: a relevant one counts only in the denominator.
+    Hidden documents count as not retrieved: a relevant one counts only in the denominator.
     Unjudged documents take up places; the weights of judged documents account for them. Forbidden
     documents are judged non-relevant.
 

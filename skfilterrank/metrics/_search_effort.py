@@ -131,7 +131,7 @@ def _tse(
     document. The ideal ranking has ``exposure(m)``, not 1.
 
     Where a relevant document was not retrieved, ``p_m`` is the last position of all, `n_items`.
-    Filtered documents count as not retrieved. Unjudged documents take positions, as documents that
+    Hidden documents count as not retrieved. Unjudged documents take positions, as documents that
     are not relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
@@ -213,7 +213,7 @@ def _search_length(block: ListBlock, *, n_items: int | None = None):
     documents count as 0, the best value, unless `undefined` says otherwise.
 
     Where a relevant document was not retrieved, ``p_m`` is the last position of all, `n_items`.
-    Filtered documents count as not retrieved. Unjudged documents take positions, as documents that
+    Hidden documents count as not retrieved. Unjudged documents take positions, as documents that
     are not relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
@@ -271,7 +271,7 @@ def _recall_error(block: ListBlock, *, n_items: int | None = None):
     3.2 of [1]_): 0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant
     documents count as 0, the best value, unless `undefined` says otherwise.
 
-    Relevant documents that were not retrieved are placed at the last positions of all. Filtered
+    Relevant documents that were not retrieved are placed at the last positions of all. Hidden
     documents count as not retrieved. Unjudged documents take positions, as documents that are not
     relevant; with ``unjudged="drop"`` they count as not retrieved.
 

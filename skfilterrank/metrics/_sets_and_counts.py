@@ -92,7 +92,7 @@ def _num_q(block: ListBlock):
     trec_eval prints it in its line "all". With `query_weight`, the number of each query is
     multiplied by the query's weight.
 
-    Filtered documents are not returned but still count as relevant. Unjudged documents are not
+    Hidden documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -127,7 +127,7 @@ def _num_ret(block: ListBlock):
     all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
     query is multiplied by the query's weight.
 
-    Filtered documents are not returned but still count as relevant. Unjudged documents are not
+    Hidden documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -161,7 +161,7 @@ def _num_rel(block: ListBlock):
     all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
     query is multiplied by the query's weight.
 
-    Filtered documents are not returned but still count as relevant. Unjudged documents are not
+    Hidden documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -195,7 +195,7 @@ def _num_rel_ret(block: ListBlock):
     total of all queries, as trec_eval prints it in its line "all". With `query_weight`, the number
     of each query is multiplied by the query's weight.
 
-    Filtered documents are not returned but still count as relevant. Unjudged documents are not
+    Hidden documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -229,7 +229,7 @@ def _num_nonrel_judged_ret(block: ListBlock):
     is the total of all queries, as trec_eval prints it in its line "all". With `query_weight`, the
     number of each query is multiplied by the query's weight.
 
-    Filtered documents are not returned. Unjudged documents are not counted.
+    Hidden documents are not returned. Unjudged documents are not counted.
 
     References
     ----------
@@ -273,7 +273,7 @@ def _f(block: ListBlock, k, *, beta: float = 1.0):
     counts (``set_F``). Places that the list leaves empty count as not relevant, as in precision.
     trec_eval's parameter of ``set_F`` is the square of `beta`.
 
-    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
+    Hidden documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list.
 
     References
@@ -322,7 +322,7 @@ def _set_map(block: ListBlock):
     -----
     ``f^2 / (n m)`` with f of m relevant documents in a list of n.
 
-    Filtered documents are not in the list. Unjudged documents are, unless ``unjudged="drop"``.
+    Hidden documents are not in the list. Unjudged documents are, unless ``unjudged="drop"``.
 
     References
     ----------
@@ -384,7 +384,7 @@ def _iprec(block: ListBlock, *, recall: float = 0.5, rounding: str = "up"):
     values by definition but for a few levels that floating point numbers miss: of 3 relevant
     documents it asks for 2 at recall 0.7.
 
-    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
+    Hidden documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list.
 
     References
@@ -432,9 +432,9 @@ def _eleven_points(block: ListBlock, *, rounding: str = "up"):
 
     Notes
     -----
-    Levels and ties are treated as in :func:`interpolated_precision_score`.
+    Levels and ties are treated as in "iprec".
 
-    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
+    Hidden documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list.
 
     References
@@ -481,7 +481,7 @@ def _gm_map(block: ListBlock):
     ``exp(mean of log(max(AP, 0.00001)))``. Only the number over all queries is this mean: values
     per query are average precision.
 
-    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
+    Hidden documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list.
 
     References

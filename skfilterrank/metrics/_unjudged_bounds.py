@@ -1,4 +1,4 @@
-"""Bounds of a measure over the labels that unjudged documents can have, and their lists."""
+"""Bounds of a measure over the labels that unjudged documents can have."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ default=None
 
     See Also
     --------
-    judged_score : The share that is judged.
+    get_measure : "judged" is the share of the shown documents that is judged.
     skfilterrank.judgments.estimate : Intervals from a sample of judgments.
 
     Notes

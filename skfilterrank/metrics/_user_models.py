@@ -77,8 +77,8 @@ def _rbp(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "bin
     added at most is the residual ``p**min(k, length)``. A query with
     nothing relevant scores 0.
 
-    Filtered documents leave no gap, and the user finds nothing where no documents are left:
-    filtering relevant documents costs most at the top. Unjudged documents count as not relevant,
+    Hidden documents leave no gap, and the user finds nothing where no documents are left:
+    hiding relevant documents costs most at the top. Unjudged documents count as not relevant,
     and with ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References
@@ -152,7 +152,7 @@ def _rbp_residual(block: ListBlock, k, *, persistence: float = 0.8):
     trec_eval, and unlike in [1]_, a list without an unjudged document has 0. Here ``ties="worst"``
     has the unjudged documents of a tie first, and ``ties="best"`` last, whatever the gains.
 
-    Filtered documents leave no gap. Unjudged documents are those that may be relevant, also with
+    Hidden documents leave no gap. Unjudged documents are those that may be relevant, also with
     ``unjudged="drop"``.
 
     References
@@ -222,7 +222,7 @@ def _err(block: ListBlock, k, *, max_grade: float = 4):
 
     The mean over tied orders is exact.
 
-    Filtered documents leave no gap: filtering documents that do not satisfy improves the value of
+    Hidden documents leave no gap: hiding documents that do not satisfy improves the value of
     those below them. Unjudged documents have gain 0, and with ``unjudged="drop"`` are removed from
     the list. Forbidden documents satisfy nobody, and only take places.
 

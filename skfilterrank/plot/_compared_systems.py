@@ -37,9 +37,9 @@ class CriticalDifferenceDisplay(Display):
     Systems are placed by their means on a line, with the best on the right, also if lower values
     are better. A bar covers neighboring systems if the first and the last of them do not differ
     significantly; only the longest bars are drawn. A test of single pairs may find differences
-    within a bar; the heat map of :class:`PairwiseComparisonDisplay` shows all pairs. If a test of
-    signs or ranks finds the system with the worse mean significantly better, the diagram cannot
-    show it, and has a note about it. Use :meth:`from_scores` to make a display.
+    within a bar; the heat map of :class:`PairwiseComparisonDisplay` shows all pairs. If the sign
+    test finds the system with the worse mean significantly better, the diagram cannot show it, and
+    has a note about it. Use :meth:`from_scores` to make a display.
 
     Parameters
     ----------
@@ -284,8 +284,8 @@ class PairwiseComparisonDisplay(Display):
     Systems are sorted by their means, with the best at the top and on the left. Blue means that the
     system of the row is better than the system of the column, and red that it is worse, also if
     lower values are better. Above the diagonal, the system of the row has the better mean. Colours
-    and dots show the effect that the test uses. The effect of a sign or rank test may contradict
-    the means: then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
+    and dots show the effect that the test uses. That of the sign test may contradict the means:
+    then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
 
     Parameters
     ----------
@@ -298,8 +298,7 @@ class PairwiseComparisonDisplay(Display):
         Names of the systems in the order of rows and columns.
     advantage : ndarray of shape (n_systems, n_systems)
         Advantage of the row over the column, positive if the row is better; NaN for pairs that were
-        not compared. It is the difference of the means, or for the sign test and Wilcoxon's test
-        the effect size of the test.
+        not compared. It is the difference of the means, or for the sign test its effect size.
     better : ndarray of shape (n_systems, n_systems), dtype int8
         1 if the row is significantly better than the column, -1 if it is significantly worse, else
         0.
@@ -528,8 +527,8 @@ class QueryDifferenceDisplay(Display):
         scores : SystemScores, or what :meth:`SystemScores.of` reads
             Values of systems for queries.
         first, second : str or None, default=None
-            Names of the systems. None takes the system with the best
-            mean; the system that the other parameter names is left out.
+            Names of the systems. None takes the system with the best mean among those that the
+            other parameter does not name.
         measure : str or None, default=None
             Name of the measure, if `scores` has several.
         ax : matplotlib Axes or None, default=None

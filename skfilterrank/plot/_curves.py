@@ -265,7 +265,7 @@ class MeasureCurvesDisplay(Display):
 
     Raises
     ------
-    InputError
+    ValueError
         If there is no curve, if curves are of different kinds or another kind, or if two curves
         have the same name.
 

@@ -166,7 +166,7 @@ def test_documentation_is_complete():
         assert ("k : int or None" in doc) == MEASURES[name].takes_k, name
         assert MEASURES[name].summary.endswith("."), name
         notes = doc[doc.index("\nNotes\n---") :]
-        for about in ("Filtered documents", "Unjudged documents"):
+        for about in ("Hidden documents", "Unjudged documents"):
             assert re.search(about.replace(" ", r"\s+"), notes), f"{about} of {name}"
         for option in (*MEASURES[name].options, *MEASURES[name].columns):
             assert f"\n{option} : " in doc, name
