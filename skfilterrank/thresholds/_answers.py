@@ -42,7 +42,8 @@ def compared(
         Mean "value" of the threshold and of each answer, "difference" of the threshold to it, its
         standard "error", and "low" and "high" of its interval.
     level : float
-        Level of places (-1, -2, ...) down to which the first documents are best shown.
+        Level of places (-1, -2, ...) down to which the first documents are best shown: -2.5
+        for two documents.
     """
     # Places of tied rows must not depend on the order of the input.
     judged = judged.in_order()
@@ -50,8 +51,9 @@ def compared(
     shown = shown_by(names, judged.scores, judged.index, most)
     every, nothing, *below = values_shown(judged.lists, parsed, *shown.values())
     first, level = _of_first(judged, parsed, most)
-    k = min(max(-level, 0), int(judged.index.sizes.max()))
-    answers = {EVERYTHING: every, NOTHING: nothing, f"{FIRST} {k:.0f}": first}
+    # The level lies between two places.
+    k = int(min(max(-level, 0), judged.index.sizes.max()))
+    answers = {EVERYTHING: every, NOTHING: nothing, f"{FIRST} {k}": first}
     answers |= dict(zip([BELOW], below))
     weights = judged.lists.weights
     rows = {"threshold": (mean_over_queries(values, weights), *[np.nan] * 4)}

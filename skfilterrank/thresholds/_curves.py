@@ -492,7 +492,7 @@ def risk_coverage_curve(
     if best < len(n_answered) - 1:
         # The middle between the last confidence that is answered and the next lower one.
         finite, below = levels[levels > -np.inf], levels[n_answered[best + 1] - 1]
-        level = midpoint(finite, below) if below > -np.inf else float(finite.min())
+        level = midpoint(finite, below) if below > -np.inf else float(finite.min(initial=np.inf))
     return RiskCoverageCurve(
         shares=n_answered / len(values),
         confidences=np.append(np.inf, levels[is_last]),

@@ -276,7 +276,7 @@ class ByPlace(Cut):
 
     def why_hidden(self, level):
         """Name the number of documents."""
-        return f"beyond the first {max(-level, 0):g}"
+        return f"beyond the first {np.floor(max(-level, 0)):g}"
 
 
 def known_cuts() -> dict[str, type[Cut]]:

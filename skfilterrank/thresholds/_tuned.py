@@ -153,7 +153,7 @@ class FirstK(BaseThreshold):
     Attributes
     ----------
     level_ : float
-        Minus the number of shown documents; -inf if all are shown, +inf if none is.
+        Places down to minus the level are shown, two for -2.5; all for -inf, none for +inf.
     threshold_curve_ : ThresholdCurve
         The measure at every level, which is minus a number of documents.
     best_score_, held_out_, comparability_

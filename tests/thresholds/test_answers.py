@@ -121,10 +121,28 @@ def test_the_first_k_are_chosen_on_other_queries(data):
     _, y, groups, scores = data
     own = FirstK("f").fit(scores, y, groups=groups)
     (name,) = own.held_out_.index[3:]
-    assert name == f"first {-own.level_:.0f}"
+    assert name == f"first {int(-own.level_)}"
     # FirstK is this answer.
     assert own.held_out_.loc[name, ["difference", "error"]].tolist() == [0, 0]
     assert own.held_out_.loc[name, "value"] <= own.best_score_
+
+
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_first_k_are_as_many_as_their_name_says(k):
+    groups, place = np.repeat(np.arange(40), 6), np.tile(np.arange(6), 40)
+    # Scores do not compare between queries, and exactly the first k are good.
+    scores = 10.0 * np.random.default_rng(0).permutation(40)[groups] - place
+    given = scores, np.where(place < k, 1, -1)
+    first = FirstK("ndcg_f").fit(*given, groups=groups)
+    kept = TunedThreshold("ndcg_f", keep_if="better").fit(*given, groups=groups)
+    assert kept.summary_.endswith(f"; kept: first {k}")
+    for cut in (first, kept):
+        assert cut.held_out_.index.tolist()[3:] == [f"first {k}"]
+        shown = cut.predict(scores, groups=groups)
+        np.testing.assert_array_equal(shown > NO, place < k)
+        np.testing.assert_array_equal(cut.answers(scores, groups)[f"first {k}"], shown)
+        assert set(cut.why_hidden(scores, groups)[1][place >= k]) == {f"beyond the first {k}"}
 
 
 @pytest.mark.parametrize("threshold", [TunedThreshold, ExpectedThreshold])

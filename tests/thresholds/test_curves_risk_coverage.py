@@ -98,6 +98,11 @@ class TestRiskCoverageCurve:
         curve = risk_coverage_curve([1, 1, -1], [0.5, -INF, -INF], groups=[0, 1, 1])
         assert curve.confidences.tolist() == [INF, 0.5, -INF]
 
+    def test_no_answer_is_best_where_no_confidence_is_finite(self):
+        given = {"groups": np.arange(3), "confidence": [-INF] * 3}
+        curve = risk_coverage_curve([-1, -1, 1], np.ones(3), measure="ndcg_f@1", **given)
+        assert (curve.best_share, curve.best_confidence) == (0, INF)
+
     def test_result(self, data):
         curve = risk_coverage_curve(data.y, data.bayes_scores, groups=data.groups)
         frame = curve.to_frame()
