@@ -24,7 +24,7 @@ def check_threshold(threshold):
     """
     if isinstance(threshold, (str, os.PathLike)):
         return load_threshold(threshold)
-    if not callable(getattr(threshold, "rank", None)) or isinstance(threshold, type):
+    if not callable(getattr(threshold, "why_hidden", None)) or isinstance(threshold, type):
         raise InputError(
             "threshold must be a fitted threshold of skfilterrank.thresholds, the path of a saved "
             f"threshold, or a fitted RankAndFilter, got {brief(threshold)}."
@@ -113,13 +113,8 @@ def serve(
     hidden = np.flatnonzero(served == -np.inf)
     if not hidden.size:
         return order.tolist(), served, []
-    why = getattr(threshold, "why_hidden", None)
-    reasons = np.full(n_rows, f"hidden by {type(threshold).__name__}", dtype=object)
-    if why is not None:
-        reasons = why(scores, groups)
+    known, reasons = threshold.why_hidden(scores, groups)
     reasons[below_top] = f"not among the first {top_k}"
-    has_features = hasattr(threshold, "filter_")
-    known = threshold.decision_function(scores, groups=groups) if has_features else _column(scores)
     record = [
         {"id": ids[row], "row": row, "score": float(known[row]), "reason": reasons[row]}
         for row in hidden.tolist()
@@ -129,10 +124,3 @@ def serve(
     else:
         on_hidden(query, record)
     return order.tolist(), served, record
-
-
-def _column(scores):
-    """Return scores as an array; of a table, the column "score" or else the first column."""
-    if isinstance(scores, pd.DataFrame):
-        scores = scores["score"] if "score" in scores else scores.iloc[:, 0]
-    return np.asarray(scores, dtype=np.float64)

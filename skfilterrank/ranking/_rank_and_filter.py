@@ -598,9 +598,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         return self._filtered("answers", X, groups)
 
-    def why_hidden(self, X, groups) -> np.ndarray:
-        """Say why each row of whole lists is hidden, as thresholds say it."""
-        return self._filtered("why_hidden", X, groups)
+    def why_hidden(self, X, groups) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margin of each row of whole lists, and why it is hidden."""
+        return self.decision_function(X, groups), self._filtered("why_hidden", X, groups)[1]
 
     def _filtered(self, method, X, groups):
         """Apply the threshold to the scores of the rows."""

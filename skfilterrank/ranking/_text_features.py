@@ -294,7 +294,14 @@ def numeric_columns(X) -> pd.DataFrame:
     """Return numbers, their signed logarithm, and whether they are missing (counted as 0)."""
     out = {}
     for column in X.columns:
-        values = pd.to_numeric(_column(X, column)).to_numpy(dtype=float, na_value=np.nan)
+        try:
+            numbers = pd.to_numeric(_column(X, column))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"column {brief(column)} must hold numbers: {error}. Convert it to numbers, or "
+                "name it in categorical."
+            ) from error
+        values = numbers.to_numpy(dtype=float, na_value=np.nan)
         missing = ~np.isfinite(values)
         values = np.where(missing, 0.0, values)
         out[column] = values

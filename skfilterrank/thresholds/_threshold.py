@@ -618,10 +618,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return self.cut_.thresholds(scores, index, ordered)
         return np.full(len(scores), self.level_)
 
-    def why_hidden(self, scores, groups) -> np.ndarray:
-        """Say why each row of whole lists is hidden; the text of a row that is shown means nothing.
+    def why_hidden(self, scores, groups) -> tuple[np.ndarray, np.ndarray]:
+        """Return the score of each row of whole lists, and why it is hidden.
 
-        Nothing is checked or counted, as `predict` has done it.
+        The text of a row that is shown means nothing. There are no warnings: `predict` gives them.
         """
         scores, more, names = self._read(scores, self.cut_)
         more = self.cut_.check_columns(more, names)
@@ -632,7 +632,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if self.caps_.most is not None:
             reasons[passes] = f"beyond the first {self.caps_.most}"
         reasons[np.isneginf(scores)] = "score of -inf"
-        return reasons
+        return scores, reasons
 
     def _looks_at_lists(self):
         """Tell whether showing a row depends on more than its own score."""

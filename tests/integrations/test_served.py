@@ -123,6 +123,10 @@ def test_reasons_of_two_scores(rule):
     hidden = serve(cut, table, query="q", ids=list("abcd"), on_hidden=None)[2]
     found = {each["id"]: each["reason"] for each in hidden}
     assert found == {"c": "beyond the first 2", "d": f"hidden by the rule {rule!r}"}
+    assert [each["score"] for each in hidden] == [0.8, 0.7]
+    renamed = table.rename(columns={"score": "Score"})
+    for scores in (table.to_numpy(), table.to_numpy().tolist(), renamed[["filter_score", "Score"]]):
+        assert serve(cut, scores, query="q", ids=list("abcd"), on_hidden=None)[2] == hidden
 
 
 def test_reasons_of_models():

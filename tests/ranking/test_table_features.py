@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import make_text_features
 from skfilterrank.ranking._text_features import (
     ListFeatures,
@@ -41,6 +42,14 @@ def test_missing_values_equal_nothing():
 def test_missing_values_of_extension_types_equal_nothing():
     X = pd.DataFrame({"a": [1, None, 2], "b": [1, None, None]}, dtype="Int64")
     assert equal_columns(X, [("a", "b")])["a==b"].tolist() == [1, 0, 0]
+
+
+def test_numeric_columns_of_text():
+    with pytest.raises(
+        InputError,
+        match=r"column 'x' must hold numbers: .*string .a. at position 1.*in categorical",
+    ):
+        numeric_columns(pd.DataFrame({"n": [1, 2], "x": ["1", "a"]}))
 
 
 def test_numeric_columns_by_hand():
