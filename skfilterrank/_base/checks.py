@@ -153,8 +153,13 @@ def is_dask(data) -> bool:
     return module is not None and isinstance(data, module.DataFrame | module.Series)
 
 
-def refuse_dask(values, name: str) -> None:
-    """Raise if data is a Dask object, because converting it would load all rows into memory."""
+def refuse_lazy(values, name: str) -> None:
+    """Raise if data is a Dask object or a LazyFrame: converting it would load all its rows."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(values, polars.LazyFrame):
+        raise InputTypeError(
+            f"{name} is a polars LazyFrame, whose rows are not loaded yet: pass .collect()."
+        )
     array = sys.modules.get("dask.array")
     if is_dask(values) or (array is not None and isinstance(values, array.Array)):
         raise InputTypeError(
@@ -170,12 +175,17 @@ def _known_container(values, name, entry):
         return values
     if isinstance(values, pd.DataFrame) and values.shape[1] == 1:
         values = values.iloc[:, 0]
-    no_rows = isinstance(values, str | bytes | Mapping | Set | Iterator | type | pd.MultiIndex)
+    if isinstance(values, pd.MultiIndex):
+        raise InputError(
+            f"{name} has several levels: expected one {entry} per row; pass one level, e.g. "
+            f"{name}=index.get_level_values('qid')."
+        )
+    no_rows = isinstance(values, str | bytes | Mapping | Set | Iterator | type)
     if isinstance(values, pd.Series | pd.Index) and not no_rows:
         return values.array
     if isinstance(values, list | tuple | range):
         return _of_sequence(values, name)
-    refuse_dask(values, name)
+    refuse_lazy(values, name)
     found = _of_other_library(values)
     if found is not None:
         return found
@@ -498,8 +508,8 @@ def columns_of(table, name: str) -> dict:
 
 
 def check_container(values, name: str = "X") -> None:
-    """Raise for a Dask object, complex numbers, and a masked array: masked values would be read."""
-    refuse_dask(values, name)
+    """Raise for lazy data, complex numbers, and a masked array: masked values would be read."""
+    refuse_lazy(values, name)
     first = values
     while isinstance(first, list | tuple) and len(first):
         first = first[0]

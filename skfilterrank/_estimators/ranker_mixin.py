@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._base.checks import as_column, check_container, count_rows, refuse_dask
+from skfilterrank._base.checks import as_column, check_container, count_rows, refuse_lazy
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.cut_queries import QuerySizes, unwatched, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
@@ -248,7 +248,7 @@ class RankerMixin:
             raise InputError(f"{name} requires y to be passed, but the target y is None.")
         check_container(X)
         # Masked labels mean unjudged documents.
-        refuse_dask(y, "y")
+        refuse_lazy(y, "y")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
         # Without rows, X or y is to blame, which are checked later.

@@ -61,8 +61,7 @@ def check_columns(estimator, X) -> None:
         return
     # Before 4.6, LightGBM has only its own names, even if columns had no names.
     fitted = getattr(estimator, "feature_names_in_", estimator.feature_name_)
-    # The attribute `columns` of a pyarrow table holds values, not names.
-    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    columns = column_labels(X)
     if columns is None or list(fitted) == [f"Column_{place}" for place in range(len(fitted))]:
         return
     # LightGBM replaces spaces in names by underscores, and column numbers by names.
@@ -73,6 +72,12 @@ def check_columns(estimator, X) -> None:
             f"X must have the columns that {name} was fitted on, in their order, which are "
             f"{brief(list(map(str, fitted)))}; got {brief(list(map(str, columns)))}."
         )
+
+
+def column_labels(X):
+    """Return the labels of the columns of a table, or None."""
+    # The attribute `columns` of a pyarrow table holds values, not names.
+    return getattr(X, "column_names", getattr(X, "columns", None))
 
 
 def last_step(estimator, X, groups=None):
@@ -146,14 +151,23 @@ def in_library_form(estimator, X):
     if sparse.issparse(X):
         # CatBoost and LightGBM's predict do not accept sparse arrays or the COO format.
         return X if sparse.isspmatrix_csr(X) else sparse.csr_matrix(X)
-    if is_model(estimator, "catboost", "CatBoost") and _is_arrow(X):
-        return X.to_pandas()
+    if is_model(estimator, "catboost", "CatBoost"):
+        return _without_dictionaries(X)
     if not is_model(estimator, "lightgbm", "LGBMModel"):
         return X
     if isinstance(X, pd.DataFrame):
         return _with_numpy_numbers(X)
     _refuse_dictionaries(estimator, X)
     return X
+
+
+def _without_dictionaries(X):
+    """Convert an Arrow table to pandas, and categories of polars, which CatBoost may not read."""
+    if _is_arrow(X):
+        return X.to_pandas()
+    polars = sys.modules.get("polars")
+    is_polars = polars is not None and isinstance(X, polars.DataFrame)
+    return X.cast({polars.Categorical: polars.String}) if is_polars else X
 
 
 def _is_arrow(X):

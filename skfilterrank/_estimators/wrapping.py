@@ -4,15 +4,17 @@ This file also finds out how an estimator expects query ids.
 """
 
 import inspect
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_string_dtype
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -38,7 +40,7 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.queries import find_groups, refuse_query_column
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 
 
 def inner_attribute(owner, name, *, last=False):
@@ -160,7 +162,11 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         self._check_columns(X)
         groups = find_groups(groups, X)
         warn_of_cut_queries(self, groups)
-        scores = document_scores(self.estimator_, X, groups=groups, gains=gains, checked=True)
+        try:
+            scores = document_scores(self.estimator_, X, groups=groups, gains=gains, checked=True)
+        except ValueError as error:
+            raise_for_bad_columns(X, self.estimator_, error)
+            raise
         return scores.astype(np.float64, copy=False)
 
     def _inside_parameters(self, fit_params):
@@ -309,6 +315,8 @@ def _refuse_numbers(X):
 _FILL_IN = (
     "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
 )
+# Words of errors of other libraries about numbers that they cannot learn from.
+_OF_NUMBERS = re.compile(r"\bnan\b|infinit|finite|`inf`|too large", re.IGNORECASE)
 _NOT_FINITE = (
     ("NaN", np.isnan, _FILL_IN),
     ("infinity", np.isinf, "replace it by a finite number"),
@@ -363,3 +371,44 @@ def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) 
             f"X contains {kind} in {named}{others} ({counted(len(rows), 'value')}, the first at "
             f"row {rows[first]}): {owner} needs finite numbers; {remedy}."
         )
+
+
+def raise_for_bad_columns(X, estimator, error):
+    """Raise an error that names unsupported columns of X, if they may have caused `error`."""
+    # An error of ours says what is wrong, unless it repeats that of another library.
+    if isinstance(error, SkfilterrankError) and error.__cause__ is None:
+        return
+    owner = type(final_step(estimator)).__name__
+    try:
+        values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
+    except (TypeError, ValueError):
+        if not hasattr(first_step(estimator), "transform"):
+            _raise_for_text(X, owner, error)
+        return
+    if not _OF_NUMBERS.search(str(error)):
+        return
+    allow_nan = allows_nan(estimator)
+    try:
+        check_finite_columns(values, owner=owner, names=feature_names(X), allow_nan=allow_nan)
+    except InputError as named:
+        raise named from error
+    largest = np.finfo(np.float32).max
+    numbers = values.data if sparse.issparse(values) else values
+    if (np.abs(numbers) > largest).any():
+        raise InputError(
+            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, the largest of "
+            "float32, in which the model learns: replace it by a smaller one."
+        ) from error
+
+
+def _raise_for_text(X, owner, error):
+    """Raise an error that names columns without numbers, if there are any."""
+    refuse_dates(X)
+    if isinstance(X, pd.DataFrame):
+        names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
+        if names:
+            raise InputError(
+                f"X has {counted(len(names), 'column')} that {owner} does not support, such as "
+                f"{brief(names[0])} of dtype {X[names[0]].dtype}: convert them to numbers, for "
+                "example by OrdinalEncoder in a Pipeline, or to categories if it supports these."
+            ) from error

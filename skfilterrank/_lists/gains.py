@@ -15,7 +15,7 @@ from skfilterrank._base.checks import (
     as_numbers,
     check_numbers,
     is_finite_number,
-    refuse_dask,
+    refuse_lazy,
 )
 from skfilterrank._base.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
@@ -97,7 +97,7 @@ def read_two_labels(y, gains: Gains = None) -> TwoLabels:
         found = as_gains(y, gains, name="y")
         harm = np.where(np.isnan(found), np.nan, found < 0)
         return TwoLabels(np.maximum(found, 0.0), harm, found)
-    refuse_dask(y, "y")
+    refuse_lazy(y, "y")
     n_columns = np.shape(y)[1]
     if n_columns != 2:
         raise InputError(

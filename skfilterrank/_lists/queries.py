@@ -310,29 +310,28 @@ def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _of_no_id(missing, name):
     """Return the error for rows whose id is missing or the empty text, by their mask."""
-    owner = "cluster" if name == "clusters" else "query"
     return InputError(
         f"{name} has {counted(int(missing.sum()), 'missing id')}, the first at row "
-        f"{missing.argmax()}: every row needs the id of its {owner}. Drop these rows, or give "
-        "each its id."
+        f"{missing.argmax()}: every row needs the id of its {_owner(name)}. Drop these rows, or "
+        "give each its id."
     )
 
 
+def _owner(name):
+    """Return what the ids of an argument belong to."""
+    return "cluster" if name == "clusters" else "query"
+
+
 def _of_different_types(name, one, other):
-    """Return the error for query ids of types that cannot be compared."""
+    """Return the error for ids of types that cannot be compared."""
     return InputError(
-        f"{name} holds query ids of different types, such as {brief(one)} and {brief(other)}: "
-        "make them all strings or all numbers."
+        f"{name} holds {_owner(name)} ids of different types, such as {brief(one)} and "
+        f"{brief(other)}: make them all strings or all numbers."
     )
 
 
 def _group_values(groups, name):
     """Return a one-dimensional array of query ids without missing values, and types of objects."""
-    if isinstance(groups, pd.MultiIndex):
-        raise InputError(
-            f"{name} has several levels: expected one query id per row; pass one level, e.g. "
-            f"{name}=index.get_level_values('qid')."
-        )
     values = as_column(groups, name, "query id")
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = as_column(np.asarray(values), name, "query id")
@@ -605,8 +604,8 @@ def check_groups(
                 "np.repeat(np.arange(len(sizes)), sizes)."
             )
         raise InputError(
-            f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
-            f"id per row.{remedy}"
+            f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one "
+            f"{_owner(name)} id per row.{remedy}"
         )
     return index
 

@@ -6,16 +6,12 @@ order. Most other estimators do not use queries.
 """
 
 import inspect
-import re
 from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_string_dtype
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._base.checks import check_count, check_random_state, is_whole_number
@@ -23,13 +19,11 @@ from skfilterrank._base.lazy_names import import_optional
 from skfilterrank._base.sklearn_compat import (
     BaseSearchCV,
     check_method_params,
-    feature_names,
     final_step,
-    first_step,
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank._base.words import check_n_jobs, counted, warn_user
+from skfilterrank._base.words import check_n_jobs, warn_user
 from skfilterrank._estimators.responses import (
     before_last,
     in_library_form,
@@ -37,21 +31,16 @@ from skfilterrank._estimators.responses import (
     library_errors,
 )
 from skfilterrank._estimators.wrapping import (
-    allows_nan,
-    check_finite_columns,
     group_parameter,
     needs_own_form,
-    refuse_dates,
 )
 from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
-from skfilterrank.exceptions import FitWarning, InputError, SkfilterrankError, brief
-from skfilterrank.ranking._held_out_sets import EvalSet, fit_stopped
+from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.ranking._held_out_sets import EvalSet, check_columns_of_sets, fit_stopped
 
 _MOST_GRADES = 31
 # Libraries and classes whose estimators refuse to stop early without a held-out set.
 _BOOSTING = (("lightgbm", "LGBMModel"), ("xgboost", "XGBModel"))
-# Words of errors of other libraries about numbers that they cannot learn from.
-_OF_NUMBERS = re.compile(r"\bnan\b|infinit|finite|`inf`|too large", re.IGNORECASE)
 # XGBoost's names of parameters that its estimators call otherwise.
 XGBOOST_ALIASES = {
     "alpha": "reg_alpha",
@@ -78,12 +67,15 @@ def clone_inside(estimator):
     """Clone an estimator; an error names parameters that cannot be cloned."""
     try:
         return clone(estimator)
-    except RuntimeError as error:
-        raise InputError(
-            f"scikit-learn cannot clone {type(final_step(estimator)).__name__}: {error}. A list "
-            "that it copies, such as CatBoost's cat_features, must be a tuple, or a parameter of "
-            "fit."
-        ) from error
+    except (KeyError, RuntimeError) as error:
+        remedy = "Instead of None, give the parameter its default."
+        if isinstance(error, RuntimeError):
+            remedy = (
+                "A list that it copies, such as CatBoost's cat_features, must be a tuple, or a "
+                "parameter of fit."
+            )
+        name = type(final_step(estimator)).__name__
+        raise InputError(f"scikit-learn cannot clone {name}: {error}. {remedy}") from error
 
 
 def fit_clone(estimator, X, y, groups, fit_params):
@@ -160,7 +152,9 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
             params["eval_set"] = _pairs(held_out)
             params["eval_groups"] = [each.groups for each in held_out]
         estimator.fit(X, y, **params)
-    elif wanted is None:
+        return
+    check_columns_of_sets(X, held_out)
+    if wanted is None:
         if held_out:
             params |= _eval_parameters(estimator, _pairs(held_out))
         _fit(estimator, X, y, params, held_out, stop_by)
@@ -399,44 +393,3 @@ def _set_together(held_out):
     """Sort the rows of a held-out set by query; its groups become a GroupIndex."""
     X, target, index, _ = together(held_out.X, held_out.target, held_out.groups, {})
     return EvalSet(X, target, index, held_out.gains[index.row_order()])
-
-
-def raise_for_bad_columns(X, estimator, error):
-    """Raise an error that names unsupported columns of X, if they may have caused `error`."""
-    # An error of ours says what is wrong, unless it repeats that of another library.
-    if isinstance(error, SkfilterrankError) and error.__cause__ is None:
-        return
-    owner = type(final_step(estimator)).__name__
-    try:
-        values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
-    except (TypeError, ValueError):
-        if not hasattr(first_step(estimator), "transform"):
-            _raise_for_text(X, owner, error)
-        return
-    if not _OF_NUMBERS.search(str(error)):
-        return
-    allow_nan = allows_nan(estimator)
-    try:
-        check_finite_columns(values, owner=owner, names=feature_names(X), allow_nan=allow_nan)
-    except InputError as named:
-        raise named from error
-    largest = np.finfo(np.float32).max
-    numbers = values.data if sparse.issparse(values) else values
-    if (np.abs(numbers) > largest).any():
-        raise InputError(
-            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, the largest of "
-            "float32, in which the model learns: replace it by a smaller one."
-        ) from error
-
-
-def _raise_for_text(X, owner, error):
-    """Raise an error that names columns without numbers, if there are any."""
-    refuse_dates(X)
-    if isinstance(X, pd.DataFrame):
-        names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
-        if names:
-            raise InputError(
-                f"X has {counted(len(names), 'column')} that {owner} does not support, such as "
-                f"{brief(names[0])} of dtype {X[names[0]].dtype}: convert them to numbers, for "
-                "example by OrdinalEncoder in a Pipeline, or to categories if it supports these."
-            ) from error

@@ -14,12 +14,12 @@ from skfilterrank._base.checks import (
 from skfilterrank._base.sklearn_compat import fitted_end, safe_indexing
 from skfilterrank._base.words import warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._estimators.responses import is_model
+from skfilterrank._estimators.responses import column_labels, is_model
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups, find_groups
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 
 # Parameters of `fit` of other libraries with an entry for each row of a held-out set.
 OF_ROWS_OF_SETS = {
@@ -126,6 +126,23 @@ def _read_set(X, y, ids, gains, needs_groups):
         X, labels = safe_indexing(X, rows), labels[rows]
         ids, row_gains = ids[rows], row_gains[rows]
     return EvalSet(X, labels, ids, row_gains)
+
+
+def check_columns_of_sets(X, sets) -> None:
+    """Raise if held-out sets have other columns than X, which LightGBM would take for its own."""
+    known, (_, n_known, *_) = column_labels(X), (*np.shape(X), 1)
+    for each in sets:
+        given, (_, n_given, *_) = column_labels(each.X), (*np.shape(each.X), 1)
+        if n_given != n_known:
+            raise InputError(
+                f"X of eval_set has {n_given} columns but X has {n_known}: give both the same "
+                "columns."
+            )
+        if known is not None and given is not None and list(given) != list(known):
+            raise InputError(
+                f"X of eval_set must have the columns of X, in their order, which are "
+                f"{brief(list(known))}; got {brief(list(given))}."
+            )
 
 
 def check_no_sets(eval_set) -> None:

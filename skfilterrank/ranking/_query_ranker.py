@@ -26,7 +26,6 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fit_with_groups import raise_for_bad_columns
 from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
     held_out_rows,
@@ -222,11 +221,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Scores, higher is better, -inf where hidden.
         """
-        try:
-            return self._scores_inside(X, groups)
-        except ValueError as error:
-            raise_for_bad_columns(X, self.estimator, error)
-            raise
+        return self._scores_inside(X, groups)
 
 
 class OrdinalRanker(WrappingRanker, BaseEstimator):

@@ -19,6 +19,7 @@ from skfilterrank._estimators.wrapping import (
     group_parameter,
     needs_groups,
     needs_own_form,
+    raise_for_bad_columns,
     reads_queries,
 )
 from skfilterrank._lists.content import by_content, hash_rows
@@ -29,7 +30,6 @@ from skfilterrank.ranking._fit_with_groups import (
     clone_inside,
     cut_rows,
     fit_with_groups,
-    raise_for_bad_columns,
 )
 from skfilterrank.ranking._held_out_sets import (
     OF_ROWS_OF_SETS,

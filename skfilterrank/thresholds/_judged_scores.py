@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from skfilterrank._base.checks import check_level_scores, check_numbers
+from skfilterrank._base.checks import check_level_scores, check_numbers, refuse_lazy
 from skfilterrank._base.words import counted, warn_user
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.content import (
@@ -271,6 +271,7 @@ def read_scores(
             "scores are Rows, which a threshold cannot return scores or places for. Pass arrays "
             "of whole lists, some at a time."
         )
+    refuse_lazy(scores, "scores")
     column, others, names = (
         _split_columns(scores, n_more, owner)
         if getattr(scores, "columns", None) is None

@@ -202,7 +202,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if groups is None:
             groups = self.rows_as_queries(len(column))
         y, gains = self._labels_to_score(y)
-        if (n_labels := count_rows(y)) not in (0, len(column)):
+        if (n_labels := count_rows(y, "y")) not in (0, len(column)):
             raise InputError(
                 f"y has {n_labels} labels but there are {len(column)} scores: give one for each "
                 "row."

@@ -9,6 +9,7 @@ import pytest
 from catboost import CatBoostRanker
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -129,6 +130,34 @@ def test_held_out_training_queries_are_measured_on_their_gains(split, library):
 def test_what_knows_no_queries_stops_by_a_measure_of_queries(split, kind):
     ranker = QueryRanker(SOLE[kind], measure="ndcg_f@3").fit(*split.learn, **split.sets)
     check_rounds(ranker, "ndcg_f@3", *split.held)
+
+
+@pytest.mark.parametrize("around", [QueryRanker, RankAndFilter])
+@pytest.mark.parametrize("inner", [*RANKERS.values(), SOLE["LGBMRegressor"], SOLE["Pipeline"]])
+def test_held_out_sets_have_the_columns_of_the_rows(split, inner, around):
+    (X, y, groups), (held_X, held_y, held_groups) = split.learn, split.held
+    for form, message in [
+        (lambda X: X[:, :3], r"X( of eval_set)? has 3 (columns|features),? but "),
+        (lambda X: np.hstack([X, X]), r"X( of eval_set)? has 40 (columns|features),? but "),
+        (lambda X: pd.DataFrame(X).add_prefix("f")[[f"f{i}" for i in range(19, -1, -1)]], "order"),
+    ]:
+        train = pd.DataFrame(X).add_prefix("f") if message == "order" else X
+        with pytest.raises(ValueError, match=message):
+            around(inner).fit(
+                train, y, groups, eval_set=[(form(held_X), held_y)], eval_groups=[held_groups]
+            )
+
+
+def test_columns_of_held_out_sets_may_be_picked_by_name(split):
+    (X, y, groups), (held_X, held_y, held_groups) = split.learn, split.held
+    table, held = (pd.DataFrame(rows).add_prefix("f") for rows in (X, held_X))
+    picked = make_column_transformer(("passthrough", list(table)))
+    ranker = QueryRanker(make_pipeline(picked, RANKERS["lightgbm"]))
+    found = [
+        ranker.fit(table, y, groups, eval_set=(rows, held_y), eval_groups=held_groups).predict(held)
+        for rows in (held, held[held.columns[::-1]])
+    ]
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.slow

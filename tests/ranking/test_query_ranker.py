@@ -231,6 +231,13 @@ def test_an_estimator_that_cannot_be_cloned_says_what_to_do(around):
         around(ranker).fit(X, [0, 1] * 4, groups=np.arange(8) // 2)
 
 
+def test_a_parameter_of_catboost_that_is_none_is_named():
+    ranker = CatBoostRanker(verbose=0).set_params(depth=None)
+    message = "cannot clone CatBoostRanker: 'depth'. Instead of None, give the parameter its"
+    with pytest.raises(InputError, match=message):
+        QueryRanker(ranker).fit(np.eye(8), [0, 1] * 4, groups=np.arange(8) // 2)
+
+
 LIGHT, CAT = {"verbose": -1}, {"verbose": 0, "allow_writing_files": False, "iterations": 4}
 
 

@@ -242,7 +242,10 @@ class TestRows:
             ({"y": ["a", "b"]}, "y holds labels that are not numbers .* pass gains"),
             ({"groups": [1]}, "groups has 1 entries but there are 2 rows"),
             ({"groups": [1, np.nan]}, "groups has .* missing id"),
-            ({"clusters": [1]}, "clusters has 1 entries"),
+            ({"y": [1j, 2]}, "Complex data not supported: y must hold"),
+            ({"groups": pd.MultiIndex.from_tuples([(1, 2)] * 2)}, "groups has several levels"),
+            ({"clusters": [1]}, "clusters has 1 entries.* one cluster id per row"),
+            ({"clusters": [1, "a"]}, "clusters holds cluster ids of different types"),
             ({"groups": [1, 1], "clusters": [1, 2]}, "clusters has several clusters for query 1"),
         ],
     )

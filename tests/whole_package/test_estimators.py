@@ -229,18 +229,28 @@ def of_dask(data):
     return data._replace(args=(dask_frames.from_pandas(X, npartitions=2), *rest))
 
 
+def of_polars(data):
+    """The same data with X in a LazyFrame."""
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    X, *rest = data.args
+    X = {f"f{place}": column for place, column in enumerate(np.array(X).T)}
+    return data._replace(args=(polars.LazyFrame(X), *rest))
+
+
 @pytest.mark.slow
 @every_case
-def test_rows_of_dask_are_collected_nowhere_unasked(name):
+@pytest.mark.parametrize("lazy", [of_dask, of_polars])
+def test_lazy_rows_are_collected_nowhere_unasked(name, lazy):
     case = CASES[name]
     if case.kind in ("scores", "numbers"):
         pytest.skip("no rows of a table")
     data = DATA[case.kind][0]
-    with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
-        quietly(case.fit, fresh(case.estimator), of_dask(data))
+    message = r"is a (Dask DataFrame|polars LazyFrame), .*pass \.(compute|collect)\(\)"
+    with pytest.raises(InputTypeError, match=message):
+        quietly(case.fit, fresh(case.estimator), lazy(data))
     if not isinstance(case.estimator, QuerySelector):
-        with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
-            quietly(asked, fitted(case), of_dask(data))
+        with pytest.raises(InputTypeError, match=message):
+            quietly(asked, fitted(case), lazy(data))
 
 
 def test_answers_survive_what_cannot_be_judged():
