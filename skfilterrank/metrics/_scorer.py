@@ -6,6 +6,7 @@ from typing import Any, overload
 
 from skfilterrank._base.sklearn_compat import RequestsGroups, fitted_end
 from skfilterrank._base.words import warn_user
+from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, as_gains, labels_in_one_column
@@ -106,15 +107,17 @@ class RankingScorer(RequestsGroups):
         if (like := params.pop("like", None)) is not None:
             measures = {text: each.like(like) for text, each in measures.items()}
         scores = document_scores(estimator, X, groups=query_ids, gains=shared["gains"])
+        if isinstance(ranker := fitted_end(estimator), RankerMixin):
+            scores = ranker._without_filtered(scores)
         labels, shared["gains"] = labels_in_one_column(y, shared["gains"])
         warn_of_forbidden(measures.values(), labels, shared["gains"])
         if shared["gains"] is None:
-            _warn_of_lost_gains(measures.values(), labels, fitted_end(estimator))
+            _warn_of_lost_gains(measures.values(), labels, ranker)
         values, index, n_unjudged = values_of_queries(
             measures, labels, scores, groups=query_ids, options=params, **shared
         )
         warn_of_unjudged(measures.values(), n_unjudged, index.n_queries, shared["undefined"])
-        warn_of_cut_queries(fitted_end(estimator), index, is_judged=True)
+        warn_of_cut_queries(ranker, index, is_judged=True)
         means = means_of(measures.values(), values, given_weights(query_weight, index))
         return [each.higher_better(mean) for each, mean in zip(measures.values(), means)]
 

@@ -130,9 +130,9 @@ def _read_set(X, y, ids, gains, needs_groups):
 
 def check_columns_of_sets(X, sets) -> None:
     """Raise if held-out sets have other columns than X, which LightGBM would take for its own."""
-    known, (_, n_known, *_) = column_labels(X), (*np.shape(X), 1)
+    known, n_known = column_labels(X), (*np.shape(X), 1)[1]
     for each in sets:
-        given, (_, n_given, *_) = column_labels(each.X), (*np.shape(each.X), 1)
+        given, n_given = column_labels(each.X), (*np.shape(each.X), 1)[1]
         if n_given != n_known:
             raise InputError(
                 f"X of eval_set has {n_given} columns but X has {n_known}: give both the same "

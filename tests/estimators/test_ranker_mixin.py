@@ -169,7 +169,9 @@ def test_scores_below_the_threshold_that_was_learned_are_filtered_first(data):
         fitted = ranker.fit(X, y, groups=groups)
         scores = fitted.predict(X)
         shown = np.where(scores >= 0, scores, -np.inf)
-        assert fitted.score(X, y, groups=groups) == ndcg_f_score(y, shown, groups=groups)
+        expected = ndcg_f_score(y, shown, groups=groups)
+        assert fitted.score(X, y, groups=groups) == expected
+        assert make_ranking_scorer("ndcg_f")(fitted, X, y, groups=groups) == expected
 
 
 @pytest.mark.slow
