@@ -305,10 +305,10 @@ _OTHERS = {
     r"version https://git-lfs": "a pointer of Git LFS: fetch the file itself by git lfs pull",
     r"<!DOCTYPE html|<html": "a page of HTML, perhaps of a failed download: fetch it again",
     r"<": "XML, such as topics",
-    r"\S+~qid:\S+": "a LETOR file, which read_letor reads",
+    r"\S+~qid:\S+": "a LETOR file, which read_letor and the command rank-filter read",
     r"NUMBER(?:~\d+:NUMBER)+END": "features in svmlight format without ids of queries: put the "
-    "number of rows of each query into a file beside it whose name has .query at the end, or give "
-    "read_letor these numbers as group_sizes",
+    "number of rows of each query into a file beside it whose name has .query at the end, or in "
+    "Python give read_letor these numbers as group_sizes",
 }
 # Files in TREC format may match one of these.
 _LOOKS = {

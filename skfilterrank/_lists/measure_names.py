@@ -259,6 +259,8 @@ def _not_a_measure(text):
     parts = split_at_commas(text)
     if len(parts) > 1 and all(map(known_measure, parts)):
         return f"{brief(text)} is several measures: give a list, {brief(parts)}."
+    if known_measure(text) is not None:
+        return f"{brief(text)} has options or a cut-off in another form than NAME(OPTIONS)@PLACES."
     if family := [
         known[each][0] for each in known if re.fullmatch(rf"{re.escape(name)}_\d.*", each)
     ]:

@@ -157,7 +157,7 @@ FEATURES = {
     "XGBoost": ["2 1:0.5 2:0\n0 2:3\n", DataWarning, (ROWS[0], [0, 0], *ROWS[2:]), ".group"],
     "svmlight without sizes of queries": [
         "2 1:0.5 2:0\n0 2:3\n",
-        r"\.query at the end, or give read_letor these numbers as group_sizes",
+        r"\.query at the end, or in Python give read_letor these numbers",
     ],
     "CatBoost's table": ["2\tq1\t0.5\t0\t3\t1\t0\n", ADD],
 }

@@ -218,6 +218,8 @@ def test_wherever_a_measure_is_named():
         (["ap,good"], "'ap,good' is not a measure"),
         (["nDCG_f_10"], r"'nDCG_f_10' is not a measure: did you mean 'ndcg_f@10'\?"),
         (["P_5@3"], "'P_5@3' has two cut-offs: write 'precision@5'"),
+        (["ap", "nDCG@10(gains=exp2)"], r"exp2\)' has options or .* than NAME\(OPTIONS\)@PLACES\."),
+        (["ap(rel=2"], r"'ap\(rel=2' has options or a cut-off in another form"),
         (["P_0"], "the cut-off in 'P_0' must be a positive whole number"),
         (["RBP(p=0.9,x=1)"], "'x=1' in .* is not an option of 'rbp': it has persistence=..., "),
         (["rbp(p=0.9,persistence=0.9)"], "gives persistence twice"),
