@@ -258,6 +258,8 @@ def iter_evaluations(
         raise before the first run.
     """
     check_choice(on_error, "on_error", ("raise", "yield"))
+    if isinstance(measures, Iterator):
+        measures = list(measures)  # they are read twice
     _check_params(measures, **params)
     named = list(named_runs(runs, may_be_one=True).items())
     misled, unjudged = None, params.get("unjudged", "zero")

@@ -291,6 +291,14 @@ def test_runs_that_are_aligned_already(files):
         values_of_run(None, aligned, "ndcg", missing="drop", precision="single")
 
 
+def test_measures_from_a_generator_are_all_measured():
+    qrels, run = {"1": {"a": 1}}, {"1": {"b": 2, "a": 1}}
+    aligned = align(qrels, run)
+    for args in ((qrels, run), (None, aligned)):
+        found = evaluate_runs(*args, (name for name in ("ap", "rr", "success@1")))
+        assert found.means.iloc[0].to_dict() == {"ap": 0.5, "rr": 0.5, "success@1": 0}
+
+
 def test_a_query_that_a_run_lacks_can_be_an_error(files):
     with pytest.raises(MissingValuesError, match=r"lacks 1 query .* such as '\w+'") as caught:
         values_of_run(files / "qrels.txt", files / "good.txt", "ndcg", missing="raise")
