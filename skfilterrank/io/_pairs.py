@@ -70,7 +70,8 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
                 f"unjudged, got {brief(gain)}."
             )
     codes, labels = content.words("label")
-    known = {_key(label): gain for label, gain in gains.items()}
+    # An empty text is no label, as in CSV.
+    known = {"": np.nan} | {_key(label): gain for label, gain in gains.items()}
     if lacking := [label for label in labels if _key(label) not in known]:
         raise InputError(
             f"{{gains}} has no gain for labels of {content.name}: {brief_list(lacking)}. Add a "
@@ -316,9 +317,9 @@ class Table:
 
 
 def _number_of_text(value):
-    """Return the number that a text of a file is; any other value is unchanged."""
-    is_number = isinstance(value, str) and NUMBER_PATTERN.fullmatch(value.strip())
-    return float(value) if is_number else value
+    """Return the number that a text of a file is, NaN for a blank one; others are unchanged."""
+    text = (value.strip() or "nan") if isinstance(value, str) else ""
+    return float(text) if NUMBER_PATTERN.fullmatch(text) else value
 
 
 def qrels_rows_of(content, gains=None, duplicates="raise", subtopic=None) -> DocumentPairs:

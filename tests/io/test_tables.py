@@ -98,14 +98,17 @@ def test_files_may_hold_numbers_as_texts(tmp_path, format):
     path = tmp_path / f"t.{format}"
     value = repr(0.1 + 0.2)
     frame = pd.DataFrame({"qid": "1", "docno": ["01", "1"], "label": [" 2", None], "score": value})
+    frame.loc[2] = ["1", "b", "", value]
     write = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}
     if format in write:
         write[format](path, index=False)
     else:
         frame.to_json(path, orient="records", lines=format == "jsonl")
     label = read_qrels(path)["label"].to_numpy(dtype=float)
-    np.testing.assert_array_equal(label, [2, np.nan])
-    assert read_run(path)["score"].tolist() == [0.1 + 0.2] * 2
+    np.testing.assert_array_equal(label, [2, np.nan, np.nan])
+    label = read_qrels(path, gains={2: 1})["label"].to_numpy(dtype=float)
+    np.testing.assert_array_equal(label, [1, np.nan, np.nan])
+    assert read_run(path)["score"].tolist() == [0.1 + 0.2] * 3
 
 
 def test_numbers_are_exact():
