@@ -16,9 +16,9 @@ from skfilterrank._base import VERSION
 from skfilterrank._files.kinds import doubtful_queries
 from skfilterrank.cli._output import (
     call,
+    clash_of_files,
     finish,
     message_of,
-    overwritten,
     prepare_streams,
     put,
     report_unforeseen,
@@ -165,7 +165,7 @@ def _run(argv):
             parser = command_parser(name)
             call.written = {name: written for name, (written, _) in parser.options().items()}
             values = parser.parse(rest)
-            if message := overwritten(parser.options(), values):
+            if message := clash_of_files(parser.options(), values):
                 parser.error(message)
             if "quiet" in values and "verbose" in values:
                 parser.error("--quiet and --verbose exclude each other. Leave out one of them.")

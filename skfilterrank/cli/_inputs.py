@@ -45,13 +45,6 @@ def some_runs(found, n_runs, one, many, separator=", ") -> str:
     return f"{len(found)} of {counted(n_runs, 'run')} ({which}) {one if len(found) == 1 else many}"
 
 
-def named_runs(qrels, paths) -> dict:
-    """Return runs by file name, or by path if several have the same name."""
-    if [*paths, qrels].count(STDIN) > 1:
-        raise InputError("standard input (-) can be read once. Name files for the others.")
-    return named_paths(paths)
-
-
 def named_paths(paths) -> dict:
     """Return paths by file name, or by the whole path if several have the same name."""
     given, paths = paths, files_of_folders(paths)
@@ -59,7 +52,7 @@ def named_paths(paths) -> dict:
         raise InputError(f"{', '.join(given)}: no files in this folder. Name one that has runs.")
     for path, count in Counter(paths).items():
         if count > 1:
-            raise InputError(f"{path} is given {count} times as a run. Give it once.")
+            raise InputError(f"{path} is given {count} times. Give it once.")
     names = ["stdin" if path == STDIN else name_of_path(path) for path in paths]
     counts = Counter(names)
     return {

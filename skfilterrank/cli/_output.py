@@ -455,12 +455,12 @@ def refuse(names, why) -> None:
             raise InputError(f"--{name.replace('_', '-')} {why}")
 
 
-def overwritten(options, values) -> str | None:
-    """Describe which input or output file would be overwritten; None if none."""
+def clash_of_files(options, values) -> str | None:
+    """Describe a file that would be overwritten, or a stream that would be read twice."""
     from skfilterrank._files.files import check_name
     from skfilterrank._files.forms import files_of_folders
 
-    taken, outputs = {}, []
+    taken, outputs, n_streams = {}, [], 0
     for name, value in values.items():
         written, arg = options[name]
         for text in _texts(value) if arg.file else ():
@@ -468,8 +468,11 @@ def overwritten(options, values) -> str | None:
             if arg.file == "write":
                 outputs.append((written, text))
                 continue
+            n_streams += text == "-"
             for path in files_of_folders([text]):
                 taken[_identity(path, 0)] = written, path
+    if n_streams > 1:
+        return "standard input (-) can be read once. Name files for the others."
     if not any(text == "-" for _, text in outputs):
         # Every command prints, and may print into a file.
         outputs.insert(0, ("standard output", "-"))

@@ -67,7 +67,7 @@ def compare(
     from skfilterrank.cli import _inputs
     from skfilterrank.comparison import compare_systems, comparison_table
 
-    named = _inputs.named_runs(qrels, runs)
+    named = _inputs.named_paths(runs)
     if len(named) < 2:
         raise InputError("compare needs judgments and at least two runs: compare QRELS RUN RUN...")
     _inputs.check_paths(named.values())

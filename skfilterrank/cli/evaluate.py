@@ -49,7 +49,7 @@ def evaluate(
     from skfilterrank.metrics import iter_evaluations
 
     format = output.chosen_format(format, out, _FORMATS)
-    named = _inputs.named_runs(qrels, runs)
+    named = _inputs.named_paths(runs)
     _inputs.check_paths(named.values())
     parsed, missing = parse_measures(list(measure)), reading.missing or "empty"
     _inputs.check_n_items(reading.n_items, parsed)

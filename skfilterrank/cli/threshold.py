@@ -56,7 +56,7 @@ def threshold(
 
     places = {"max_shown": max_shown, "min_shown": min_shown}
     unfitted = make_threshold(cutting, chosen_measure(cutting), **places)
-    named = _inputs.named_runs(qrels, runs)
+    named = _inputs.named_paths(runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:
             raise InputError(

@@ -198,9 +198,9 @@ def _columns_of(table, name, key) -> pd.DataFrame:
     kinds = ("query", "text") if key == "qid" else ("text",)
     if texts := [column for column in kinds if column in columns]:
         found = columns[texts[:1]].astype(object)
-        if any(not pd.api.types.is_scalar(cell) for cell in found.iloc[:, 0]):
+        if others := [cell for cell in found.iloc[:, 0] if not pd.api.types.is_scalar(cell)]:
             raise InputTypeError(
-                f"{name} must hold texts, got {brief(found.iloc[0, 0])}: give vectors as a "
+                f"{name} must hold texts, got {brief(others[0])}: give vectors as a "
                 "DataFrame with a column 'docno' and a column for each number."
             )
         return as_text(found).set_axis(kinds[:1], axis=1)

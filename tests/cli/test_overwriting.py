@@ -147,6 +147,24 @@ def test_standard_streams(tmp_path, monkeypatch, run, no_work, words, stream, mo
 @pytest.mark.parametrize(
     "words",
     [
+        "evaluate - -",
+        "compare - b -",
+        "threshold q - -",
+        "complete - -",
+        "complete - b --machine-qrels - --out new",
+        "select - --judged - --out new.csv",
+        "monitor t --run - --qrels -",
+    ],
+)
+def test_standard_input_is_read_once(run, no_work, words):
+    code, out, err = run(*words.split())
+    assert (code, out) == (2, "")
+    assert "standard input (-) can be read once. Name files for the others." in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         ["apply", "model", "/dev/null", "--out", "/dev/null"],
         ["rank-filter", "t", "--out", "/dev/null", "--out-run", "/dev/null"],
         ["complete", "same", "same", "same", "--docs", "same", "--out", "new"],
