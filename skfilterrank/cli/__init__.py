@@ -1,4 +1,4 @@
-"""The command line: commands are functions, which parse, call the library and print."""
+"""The command line: `main` parses arguments, and calls the function of a command."""
 
 import functools
 import importlib
@@ -40,8 +40,8 @@ COMMANDS = {
     "apply": "rank and filter documents by a saved model or threshold",
     "monitor": "test whether a saved threshold still keeps its risks",
     "select": "choose the documents that people should judge",
-    "complete": "predict labels of documents that nobody judged",
-    "demo": "rank and filter built-in data",
+    "complete": "draw labels of documents that nobody judged",
+    "demo": "rank and filter generated data",
 }
 _COMMON = ("quiet", "verbose", "plugin", "debug")
 _INTERRUPTED = 130  # exit code of shells after Ctrl-C
@@ -107,9 +107,9 @@ def main(argv=None) -> int:
     Returns
     -------
     int
-        0; 1 after an alarm of monitor; 2 after a
-        message on standard error about arguments or files; 130 after Ctrl-C.
-        SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number.
+        0; 1 after an alarm of monitor; 2 after a message on standard error about arguments or
+        files; 130 after Ctrl-C. SIGTERM and SIGHUP end a command by SystemExit, with 128 plus their
+        number.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _run(argv):
     before = doubtful_queries.set(tell_queries)
     try:
         with warnings.catch_warnings():
-            # Rows are counted when the file is read.
+            # rank-filter prints the number of unjudged rows when it reads a file.
             warnings.simplefilter("ignore", UnjudgedWarning)
             warnings.showwarning = show_warning
             if place is None:

@@ -49,7 +49,7 @@ def named_paths(paths) -> dict:
     """Return paths by file name, or by the whole path if several have the same name."""
     given, paths = paths, files_of_folders(paths)
     if given and not paths:
-        raise InputError(f"{', '.join(given)}: no files in this folder. Name one that has runs.")
+        raise InputError(f"{', '.join(given)}: no files in this folder. Name another one.")
     for path, count in Counter(paths).items():
         if count > 1:
             raise InputError(f"{path} is given {count} times. Give it once.")
@@ -61,7 +61,7 @@ def named_paths(paths) -> dict:
 
 
 def columns_of(path, columns, role):
-    """Return names of columns for a table of a role, "label" or "score"; None for TREC files."""
+    """Return the named columns of a table with the column `role`; None for TREC files."""
     if columns is None:
         return None
     own = {name: given for name, given in columns.items() if name in ("qid", "docno", role)}

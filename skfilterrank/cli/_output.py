@@ -385,7 +385,7 @@ def in_options(message) -> str:
 
 
 def option_of(term: str) -> str:
-    """Return what the command writes for an argument, with or without a value, or a function."""
+    """Return the words of the command line for an argument (perhaps with a value) or a function."""
     if term.startswith("row ") and call.documents is not None:
         return f"document {brief(call.documents[int(term[4:])])}"
     if term.startswith(", "):

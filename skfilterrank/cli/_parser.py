@@ -149,7 +149,7 @@ class CommandParser(argparse.ArgumentParser):
         return values
 
     def options(self) -> dict[str, tuple[str, Arg]]:
-        """Return written form and action of arguments by parameter name."""
+        """Return the written form and the properties of each argument, by name of the parameter."""
         return self._args
 
     def error(self, message):

@@ -49,6 +49,8 @@ def write_report(path, files, comparisons, n_predicted, agreement, random_state)
         Numbers of machine labels among the judgments, by their source.
     agreement : list of str
         Lines about the agreement of every two measures.
+    random_state : int
+        Seed of the curves.
     """
     alpha = next(iter(comparisons.values())).alpha
     measures = []

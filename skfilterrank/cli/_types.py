@@ -229,7 +229,7 @@ Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table
 Runs = Annotated[
     list[str],
     _read(
-        "runs: qid Q0 docno rank score name, or any table; one of labels and scores is given twice",
+        "runs: qid Q0 docno rank score name, or any table; QRELS and RUN may be one table",
         "RUN",
         many="+",
     ),
@@ -271,7 +271,7 @@ Gains = Annotated[
 UnjudgedLabel = Annotated[
     Any,
     Arg(
-        "label for not judged, as -1; trec: all below 0",
+        "label that means not judged, as -1; trec: all labels below 0",
         _unjudged_label,
         metavar="LABEL",
         shown="",
@@ -303,9 +303,9 @@ class LabelOptions:
     Parameters
     ----------
     unjudged_label
-        label for not judged, as -1; trec: all below 0 (default: none, with a warning)
+        label that means not judged, as -1; trec: all labels below 0 (default: none, with a warning)
     predicted
-        labels of machines: count, with a warning or not, or are not judged
+        labels of machines: they count (warn, use), or are taken for not judged (drop)
     duplicates
         label of a document that a query holds twice: an error, the highest or the first
     subtopic
@@ -412,6 +412,8 @@ class Cutting:
 
     Parameters
     ----------
+    measure
+        measure by which a threshold is chosen
     k
         places that count
     threshold

@@ -27,8 +27,7 @@ def apply(
         when it is read: take it only from those whom you trust
     data
         for a model, rows like those of its training file (a table needs no labels; in LETOR text
-        any number stands for them); for a threshold, a run, with whole lists where it is one for
-        each query
+        any number stands for them); for a threshold, a run with whole lists
 
     Examples
     --------

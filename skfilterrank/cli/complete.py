@@ -34,6 +34,8 @@ def complete(
     ----------
     runs
         runs whose documents are completed; each is a column of the model
+    gains
+        gain of each label, below 0 forbidden
     unjudged_label
         label of documents of QRELS that are completed; trec: all labels below 0
     n_draws

@@ -36,7 +36,7 @@ def evaluate(
     per_query
         print the values of every query, not only the means
     confidence_level
-        level of intervals, which drawn label sets give
+        confidence level of the intervals of drawn label sets
 
     Examples
     --------

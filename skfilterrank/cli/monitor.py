@@ -27,7 +27,7 @@ def monitor(
     """Test with each new judged query whether a threshold still keeps its risks.
 
     While they hold, there is at most one alarm in 10,000 queries on average, however often you
-    look. Python begins a state with another number: RiskMonitor(threshold, ...).save(STATE).
+    look. For another number, begin the state in Python: RiskMonitor(threshold, ...).save(STATE).
 
     The exit code is 0; 1 after an alarm; 2 after an error.
 
@@ -45,7 +45,7 @@ def monitor(
     gains
         gains of labels that are texts; others have those of the threshold
     unjudged_label
-        label for not judged, as -1, or trec; it raises no alarm: give the same as to threshold
+        label that means not judged, as -1, or trec: the one that was given to threshold
     missing
         queries that the run lacks (default: by the risks, so that none looks lower than it is)
 

@@ -87,7 +87,7 @@ def select(
     measure
         measures that a sample is for, such as ap
     sample
-        size of feedback's random sample of each query, or what is found decides
+        size of feedback's random sample of each query; auto: what is found decides
     target_recall
         share of the relevant documents of the pool that feedback is to find
     gains

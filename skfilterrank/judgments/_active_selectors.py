@@ -352,7 +352,7 @@ class MoveToFrontSelector(ActiveSelector):
     n_jobs : int, default=None
         Number of queries that `simulate` processes in parallel.
     verbose : int, default=0
-        Whether `simulate` shows progress.
+        Above 0 shows the progress of `simulate`.
 
     Attributes
     ----------
@@ -473,7 +473,7 @@ class MTCSelector(ActiveSelector):
     n_jobs : int, default=None
         Number of queries that `simulate` processes in parallel.
     verbose : int, default=0
-        Whether `simulate` shows progress.
+        Above 0 shows the progress of `simulate`.
 
     Attributes
     ----------

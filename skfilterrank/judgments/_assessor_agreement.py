@@ -27,8 +27,8 @@ class AssessorAgreement(Result):
     Attributes
     ----------
     krippendorff_alpha : float
-        Agreement of all assessors: 1 if all labels agree, 0 for agreement by chance. NaN if no
-        document has two labels, or all labels are equal.
+        Agreement of all assessors: 1 if all labels agree, 0 for agreement by chance. NaN if all
+        labels of documents with several labels are equal.
     pairs : DataFrame of shape (n_pairs, 6)
         Columns "first", "second", "n_both" (documents that both judged), "agreement" (share of
         these with equal labels), "kappa" (Cohen's, unweighted) and "overlap" (documents relevant by
@@ -44,7 +44,7 @@ class AssessorAgreement(Result):
 
     @property
     def agreed(self) -> pd.DataFrame:
-        """Documents whose labels are all the same: columns "qid", "docno" and "label"."""
+        """Documents without two different labels: columns "qid", "docno" and "label"."""
         same = self.labels.min(axis=1) == self.labels.max(axis=1)
         return self.labels[same].max(axis=1).rename("label").reset_index()
 

@@ -140,9 +140,9 @@ def complete_qrels(
     ------
     ValueError
         If fewer than 30 documents are judged, fewer than five of them relevant, or fewer than five
-        not relevant; if no document of the runs is unjudged; if the runs, documents, topics or
-        machine labels have no id of the judgments' queries; if ids occur twice, or a parameter is
-        out of range.
+        not relevant; if no document of the runs is unjudged; if documents, topics, machine labels
+        or runs have no id in common with the judgments and the runs; if ids occur twice, or a
+        parameter is out of range.
     TypeError
         If `documents` or `topics` are of another kind.
 

@@ -73,7 +73,7 @@ class MeasureEstimate:
     Attributes
     ----------
     values : ndarray of shape (n_runs,)
-        Unbiased estimates of the mean over queries.
+        Estimates of the mean over queries.
     deviations : ndarray of shape (n_units, n_runs)
         Contribution of each drawn document to the error; ``deviations.T @ deviations`` is the
         covariance.
@@ -117,7 +117,7 @@ class Estimates(Result):
         Other documents that people judged, such as documents of a sample drawn for more runs. Their
         labels are used only to fit the predictions from the machine's labels.
     queries : tuple of str
-        The queries.
+        Ids of the queries.
     """
 
     runs: tuple
@@ -130,7 +130,7 @@ class Estimates(Result):
 
     @property
     def made_from(self) -> str:
-        """Line that names the intervals' target, the number of labels, and what is not shown."""
+        """Line on the queries, the labels, and measures whose intervals are not shown to cover."""
         others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
         unknown = [name for name, each in self.results.items() if not each.shown_to_cover]
         caveat = f". Intervals of {', '.join(unknown)} are not shown to cover" if unknown else ""
@@ -319,7 +319,7 @@ class EstimatedDifferences(Result):
     shown_to_cover: bool
 
     def significant(self) -> np.ndarray:
-        """Compare adjusted p values with 1 - `confidence_level`, bool of shape (n_pairs,)."""
+        """Return a mask of the pairs whose adjusted p value is at most 1 - `confidence_level`."""
         # 1 - 0.95 is not 0.05 in binary numbers.
         return self.p_adjusted <= round(1 - self.confidence_level, 12)
 
@@ -471,7 +471,7 @@ def estimate(
     InputError
         If a run returns no document of the pool; if `qrels` has no inclusion probabilities, or they
         cannot be those of a sample of this pool; if it holds labels of machines; if people judged
-        documents outside the pool, less than two, or gave all the same gain; if a measure has no
+        documents outside the pool, fewer than two, or gave all the same gain; if a measure has no
         interval from such a sample.
 
     Warns

@@ -36,7 +36,7 @@ _FIRST_BATCH = 10
 # The sample is drawn when so many documents in a row are not relevant, or as many as its own size
 # divided by the second number: a large sample is worth waiting for.
 _DRY, _PATIENCE = 50, 10
-# Documents drawn in each round that count as not relevant until they are reached, as in AutoTAR.
+# Number of documents drawn in each round that count as not relevant until the order reaches them.
 _N_PRESUMED = 100
 # A target is the nearest fraction with at most this denominator: 2/3 and 0.8 in any precision.
 _LARGEST_DENOMINATOR = 10**6
@@ -90,8 +90,8 @@ class FeedbackSelector(QuerySelector):
         * "n_needed": number of relevant documents below which a sample of this size does not let
           the query stop early.
         * "chance": largest chance of such a state below the target. It is NaN until all of the
-          sample is judged. But it is 0 from the first round on in which so little is not judged
-          that recall cannot be below the target.
+          sample is judged, but 0 as soon as too few documents are unjudged for a recall below the
+          target.
         * "may_stop": True if the query may stop.
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document within its query, from 1: the documents that the order has reached,
@@ -136,7 +136,8 @@ class FeedbackSelector(QuerySelector):
 
     Another X, `groups`, `prior`, target, size or `random_state` begins another review. Labels that
     it has not asked for count as well ("n_other"). The probability is that of each review by
-    itself. Who changes these until a query may stop is wrong more often; `fit` cannot notice it.
+    itself. If these are changed until a query may stop, more stops are wrong; `fit` cannot notice
+    it.
 
     Of N documents, n are in the sample. F relevant documents are found in any way, and a of them
     lie in the sample, not reached by the order. Below the target t, at least :math:`u = \lfloor F /

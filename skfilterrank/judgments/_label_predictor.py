@@ -75,8 +75,8 @@ class LabelPredictor(BaseEstimator):
         Treatment of queries whose judged documents all have one label, for "per_query": leave the
         other rows NaN, with a warning, or copy the label to them as in [1]_.
     selector : QuerySelector or None, default=None
-        Strategy of :meth:`select`, `n_per_query` and `share`. It gets the texts or the vectors.
-        None means ``MaxRepSelector()``, which starts from the judged documents, as in [1]_.
+        Strategy of :meth:`select`. It gets the texts or the vectors. None means
+        ``MaxRepSelector()``, which starts from the judged documents, as in [1]_.
     n_jobs : int or None, default=None
         Number of queries that are fitted in parallel, or of label sets that :meth:`sample` draws
         for "pairs"; results do not depend on it.

@@ -79,6 +79,8 @@ class MaxRepSelector(QuerySelector):
         Increase of the objective by each document at its place, in units of the prior; 0 for judged
         documents. The sum over the selected documents of a query is the total increase, which is
         the objective itself if nothing was judged.
+    seed_ : int
+        Seed of the choice between equal documents, drawn from `random_state` by `fit`.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -283,7 +285,7 @@ class MaxRepSelector(QuerySelector):
         return float(np.quantile(nearest, 1 - _HAVE_SIMILAR, method="lower"))
 
     def _query_rows(self, X, rows):
-        """Return the documents of a query, their numbers, labels and keys, and the threshold."""
+        """Return vectors, their numbers, which are judged, random keys, and the threshold."""
         judged = None if self._judged is None else self._judged[rows]
         return X.take(rows), X.numbers[rows], judged, self._keys[rows], self.threshold_
 

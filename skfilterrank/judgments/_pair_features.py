@@ -54,8 +54,8 @@ class PairFeatures(TransformerMixin, BaseEstimator):
     * "query": the text of the query;
     * other columns: texts of the document, which are joined;
 
-    or a list of texts, an array of numbers, or a sparse matrix of document vectors, which are used
-    for similarities alone.
+    or an array of numbers; or a list of texts or a sparse matrix of document vectors, which are
+    used for similarities alone.
 
     Parameters
     ----------
@@ -100,6 +100,8 @@ class PairFeatures(TransformerMixin, BaseEstimator):
       twice the largest rank stands for a missing one;
     * with texts of queries: the cosine of both texts, and the cosine and BM25 standardised within
       the query.
+
+    In a query without a judged document, the first column is b, and the next four are 0.
 
     Standardised columns are cut at 6 standard deviations; missing numbers become the mean. No
     column of a row of `fit` depends on the row's own label, except through the common scale. But

@@ -165,7 +165,7 @@ def _fit_query(estimator, X, labels, query) -> tuple[LevelModel, np.ndarray]:
 
 
 class PairModel(NamedTuple):
-    """One classifier of all pairs of query and document; None if there is only one label."""
+    """Model of all pairs of query and document; `classifier` is None if all labels are equal."""
 
     vectorizer: Any
     classifier: Any

@@ -86,7 +86,7 @@ def pseudo_qrels(
     n_trials : int, default=10
         Number of samples of "soboroff"; the other methods make one table.
     ties : {"docno", "random"}, default="docno"
-        How remaining ties are broken: by the greater id as text, or at random. "soboroff" has no
+        How remaining ties are broken: by the greater id, or at random. "soboroff" has no
         ties.
     random_state : int, RandomState instance or None, default=None
         Seed for "soboroff" and for random ties. Pass an int for reproducible results.

@@ -228,7 +228,7 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
 def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
     """Return a mask of the documents to judge if a query is drawn whole.
 
-    Where all measures are risks of first places, no other documents matter.
+    If all measures are risks with a cut-off, only documents above the largest cut-off matter.
     """
     depths = [
         each.k

@@ -247,8 +247,8 @@ class RandomSelector(QuerySelector):
     Parameters
     ----------
     oracle : bool, default=False
-        Whether to use the true labels `y`, which `fit` then needs. Only for experiments on
-        documents that are all judged.
+        True uses the true labels `y`, which `fit` then needs. Only for experiments on documents
+        that are all judged.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains for ``oracle=True``; a document is relevant if its gain is above 0.
         None uses the label as the gain.
@@ -283,8 +283,8 @@ class RandomSelector(QuerySelector):
     retrospectively from relevant and irrelevant documents is how uniform samples are drawn in
     section 4.2 of [1]_, after [2]_. Forbidden documents count as not relevant.
 
-    Only the number of rows of X is used. Each query has its own random generator, which depends on
-    its position among the sorted queries.
+    Each query has its own random generator, which depends on the contents of its documents. Rows of
+    equal content are in random order, too.
 
     References
     ----------
@@ -458,7 +458,7 @@ class StatAPSelector(QuerySelector):
     the whole rank table.
 
     This is the stratified sampling of [1]_. To draw m documents of a query, its documents are
-    sorted by prior (ties by row) and divided into buckets of m. Then m buckets are drawn with
+    sorted by prior (ties by contents) and divided into buckets of m. Then m buckets are drawn with
     replacement, with probabilities proportional to the sum of their priors. From a bucket that was
     drawn k times, k documents are drawn uniformly without replacement.
 

@@ -119,8 +119,9 @@ def draw_sample(
     standard deviation of what its label changes. So its size is the square root of ``sum over runs
     of Var(change)``. A document is taken to have any label up to the one above the machine's,
     because machines label too high. With probability 0.2 it has any label, so that a machine
-    without information costs little. With ``aim="differences"``, changes count as far as they
-    differ between runs. No size is below 0.15 of the mean.
+    without information costs little. With ``aim="differences"``, changes of measures that are
+    linear in labels count mostly as far as they differ between runs. No size is below 0.15 of the
+    mean, or 0.3 for other measures.
 
     Documents are dealt to folds, ten or less in a small pool, in an order that their places in the
     runs and their machine labels give; names decide where these are all equal. Each fold is drawn

@@ -64,7 +64,7 @@ class QuerySelector(BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    # False if only the number of rows of X is used.
+    # False if X may be anything with rows; contents decide random draws alone.
     _looks_at_documents = True
     # Mask of judged rows, for strategies that leave them out.
     _judged: Any = None

@@ -27,8 +27,8 @@ class JudgedPool:
     labels : ndarray of shape (n_rows,), dtype float64
         Label of each judged document; documents are sorted by query and id.
     ranks : DataFrame of shape (n_rows, n_runs)
-        Rank of each judged document in each run, NaN beyond a depth; index levels "qid" and
-        "docno".
+        Rank of each judged document in each run, NaN if it is not among the first ones of the run;
+        index levels "qid" and "docno".
     documents : DataFrame of n_rows rows, or None
         Text of each judged document, in the column "text", or columns of numbers.
     lists : AlignedRun
@@ -148,7 +148,7 @@ class JudgedPool:
 
 
 def over_runs(values, measure, n_runs) -> np.ndarray:
-    """Average values of lists, sorted by run, over the queries of each run."""
+    """Combine the values of each run's lists, sorted by run: for most measures by the mean."""
     mean = OVER_QUERIES[measure.over_queries]
     return np.array([mean(own) for own in values.reshape(n_runs, -1)])
 

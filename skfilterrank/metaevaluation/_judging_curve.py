@@ -56,7 +56,7 @@ class JudgingCurve(ExperimentFacts, Result):
         Parameters
         ----------
         tau : float, default=0.9
-            Wanted tau (mean over samples), in [-1, 1).
+            Wanted tau (mean over samples), in [-1, 1].
 
         Returns
         -------

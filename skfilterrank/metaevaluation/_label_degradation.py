@@ -183,7 +183,7 @@ def label_degradation(
 
     See Also
     --------
-    fraction_tied, agreement : Compute these shares for given values of systems.
+    SystemScores.fraction_tied, agreement : Compute these shares for given values of systems.
 
     Notes
     -----

@@ -508,7 +508,7 @@ def discriminative_power(
     References
     ----------
     Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
-    Diaz, F. and Mitra, B. Recall as a measure of ranking robustness, section 6.2.3.
+    Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.3.
 
     Examples
     --------
