@@ -191,7 +191,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
 
 # Possible parameters of `fit` for queries; the first that exists is used.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
-# Estimators of other libraries that cannot learn without queries.
+# Those of rankers of other libraries, which cannot learn without queries.
 OTHER_GROUPS = {"qid", "group_id", "group"}
 OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 

@@ -35,8 +35,8 @@ class LangChainCompressor(BaseDocumentCompressor):
         Without `scorer`, the entry of the metadata that holds the scores of the reranker before
         this component. CohereRerank and FlashrankRerank store theirs in "relevance_score";
         CrossEncoderReranker stores none, so pass its model as `scorer`, see Examples. One of
-        `scorer` and `score_key` must be given: an entry that an earlier stage left would be taken
-        for the reranker's otherwise. The served score is stored in this entry, or in
+        `scorer` and `score_key` must be given, since an entry of an earlier stage could pass for
+        the reranker's. The served score is stored in this entry, or in
         "relevance_score".
     on_hidden : callable, default=None
         Function that is called as ``on_hidden(query, hidden)`` for each query with hidden

@@ -51,8 +51,8 @@ class CoordinateAscentRanker(FeatureRanker):
         mark forbidden documents.
     filter : bool, default=False
         Whether a threshold is optimized too. Only for measures that depend on gains and places:
-        "ndcg_f" and its variants, "rbp", "precision", "recall" and "r_precision". `predict` then
-        returns scores of at least 0 for documents to show.
+        "dcg", "ndcg_f" and its variants, "rbp", "r_precision", and "f", "precision" and "recall"
+        with a cut-off. `predict` then returns scores of at least 0 for documents to show.
     init : {"least_squares", "uniform"}, default="least_squares"
         Initial weights: a ridge regression of the gains, or equal weights divided by the spread of
         each feature.
@@ -122,15 +122,15 @@ class CoordinateAscentRanker(FeatureRanker):
     the number of relevant documents above it, between neighbouring crossings. So a measure that is
     a sum over documents of terms of these numbers is known on the whole line after one more sort.
     These are dcg, ndcg, ndcg_0, ndcg_min, ndcg_f, ap, sp, induced_ap, inferred_ap, bpref, rr, rbp,
-    precision, recall, r_precision, success, forbidden, tse, search_length, recall_error, lexirecall
-    and lexiprecision with ``scale="share"``, metric_lexirecall, and ul_normalized of those of them
-    that average over ties. A threshold is treated as an additional document in each query whose
-    score is the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on other
-    scales) are computed at 16 quantiles of the crossings, and again between the
-    neighbours of the best one. Measures that are the same for every order of the documents cannot
-    be optimized: judged, empty_list_rate, false_reject_rate, and precision, recall, success and
-    forbidden without a cut-off. stat_ap cannot be optimized either, because it needs an additional
-    column.
+    precision, recall, f, r_precision, success, forbidden, tse, search_length, recall_error,
+    lexirecall and lexiprecision with ``scale="share"``, metric_lexirecall, and ul_normalized of
+    those of them that average over ties. A threshold is treated as an additional document in each
+    query whose score is the threshold. Other measures, such as err, q_measure and qwa, are computed
+    at 16 quantiles of the crossings, and again between the neighbours of the best one. Measures
+    that are the same for every order of the documents cannot be optimized: judged, unjudged,
+    rbp_residual, set_map, empty_list_rate, false_reject_rate, and without a cut-off any_forbidden,
+    f, forbidden, precision, recall, relative_precision, success and udcg. stat_ap cannot be
+    optimized either, because it needs an additional column.
 
     If several intervals are equally good, the middle of the one nearest to the current weight is
     used. Except for the start, the scale of the features has no influence.

@@ -267,6 +267,6 @@ class HeldOutCurve:
 
 
 def first_best(values) -> int:
-    """Return the index of the highest share; the first one if several differ only by rounding."""
-    # Shares of all pairs accumulate more rounding than means over queries.
+    """Return the index of the highest value; the first one if several differ only by rounding."""
+    # Sums over all pairs accumulate more rounding than means over queries.
     return int(np.argmax(values >= values.max() - 1e-10))

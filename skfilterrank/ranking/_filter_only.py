@@ -56,8 +56,8 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
     Notes
     -----
-    The "filter-only" baseline of section 5.4 of [1]_. The score of a document is a hash of its
-    features and `seed_`, uniform in [0, 1). So it depends neither on other documents nor on the
+    This is the "filter-only" baseline of section 5.4 of [1]_. The score of a document is a hash of
+    its features and `seed_`, uniform in [0, 1). So it depends neither on other documents nor on the
     order of rows, and documents with equal features have equal scores. To get the mean over all
     shuffles without randomness, give all shown rows equal scores and use a measure that averages
     over ties.

@@ -37,8 +37,8 @@ _EXPECTED = "expected (X, y), such as eval_set=(X_valid, y_valid), or a list of 
 class EvalSet(NamedTuple):
     """The judged rows of a held-out set, as they are read or in the form that an estimator gets.
 
-    `groups` are query ids, or a `GroupIndex`. The target may be binary or a grade, where `gains`
-    are what a measure needs; `read_eval_set` returns the labels as the target.
+    `groups` are query ids, or a `GroupIndex`. `target` is what an estimator learns, such as a
+    grade; from `read_eval_set` it is the label. `gains` are what a measure needs.
     """
 
     X: Any

@@ -47,7 +47,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     See Also
     --------
     sklearn.preprocessing.StandardScaler : Scales over all queries.
-    ListFeatures : Features of texts from the other documents of the query.
+    make_text_features : With `query`, features of texts from the other documents of the query.
 
     Notes
     -----

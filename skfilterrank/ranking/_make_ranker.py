@@ -131,7 +131,7 @@ def make_ranker(
     ------
     ValueError
         For an unknown name or learner, for a `learner` with a method, for `params` with a blend, or
-        for one that the estimator does not have.
+        for a parameter that the estimator does not have.
     ImportError
         If the package behind a method is not installed.
 
@@ -156,8 +156,9 @@ def make_ranker(
       ``min_samples_leaf=5`` and ``max_features=1/3``.
     - "logistic": all gains above 0 are one class. Sparse features are scaled, not centred.
 
-    NaN in X is a missing value, but an error for "logistic". Boosted trees raise if all gains are
-    equal; "logistic" raises if all gains are above 0, or none is.
+    NaN in X is a missing value, but an error for "adarank", "coordinate_ascent" and "logistic".
+    "lambdarank", "lambdamart", "listnet" and "ranknet" raise if all gains are equal; "bce" and
+    "logistic" raise if all gains are above 0, or none is.
 
     References
     ----------

@@ -102,6 +102,7 @@ def out_of_fold(model, estimator, data, score_gains, *, splits=None, calibrates=
     estimator : estimator
         Estimator that is cloned; if `splits` is None, it must be fitted.
     data : TrainingRows
+        The rows.
     score_gains : None, "exp2", dict or callable
         Gains of the classes of a classifier.
     splits : list or None

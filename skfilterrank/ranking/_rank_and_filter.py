@@ -202,8 +202,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     step and plain names go to the last.
 
     The best single threshold depends on the lengths of lists, since nDCG_f is normalised within
-    each query. So `predict` warns once if more than a quarter of at least 30 lists are clearly
-    shorter or longer than the lists on which the threshold was chosen. If scores compare between
+    each query. So `predict` warns if more than a quarter of at least 30 lists are clearly shorter
+    or longer than the lists on which the threshold was chosen. If scores compare between
     queries (`comparability_`), ``threshold=ExpectedThreshold()`` adapts to the length.
 
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties and draw
@@ -325,9 +325,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
             Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,), or (n_rows, 2) with `filter_estimator`
             Labels. Rows with a NaN label train nothing, with a warning; the threshold is chosen on
-            lists in which they have the gain 0.
+            lists in which they have the gain 0. Two columns are relevance and harm, see Notes.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         eval_set : (X, y) or list of (X, y), default=None
@@ -534,7 +534,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             All documents of each query, if the threshold depends on whole lists, such as a cap.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `X`; without one, a
-            threshold with a cap or one that depends on whole lists takes all rows as one query.
+            threshold with a cap or one that depends on whole lists takes all rows as one query. If
+            `fit` got no query ids, each row is a query.
 
         Returns
         -------

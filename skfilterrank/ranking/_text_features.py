@@ -221,8 +221,8 @@ class TextSimilarity(TransformerMixin, BaseEstimator):
     """Similarity of a document text to the texts of its query.
 
     The features for each query column are the cosine of the tf-idf vectors of words, the cosine of
-    the vectors of character n-grams, and the idf-weighted share of the query's words that are in
-    the document.
+    the vectors of character n-grams, and the share of the query's words that are in the document,
+    weighted by the square of the idf.
 
     Parameters
     ----------
@@ -480,10 +480,10 @@ def make_text_features(
     categorical : sequence of str, default=()
         Columns to encode one-hot; categories seen fewer than 10 times count as one.
     query : str, default=None
-        Column with the query id of each row. It adds `ListFeatures`, for which all documents of a
-        query have to be in one table, in training and in prediction alike. None leaves them out.
+        Column with the query id of each row. It adds features of the list, for which all documents
+        of a query have to be in one table, in training and in prediction alike. None adds none.
     order : str, default=None
-        Column that orders the documents of a query, for `ListFeatures`.
+        Column that orders the documents of a query, for the features of the list.
     output : {"sparse", "dense"}, default="sparse"
         "sparse" keeps the tf-idf and scales the other features to a standard deviation of 0.1,
         which suits linear models. "dense" reduces the tf-idf to `n_components` and scales the

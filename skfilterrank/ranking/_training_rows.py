@@ -44,8 +44,8 @@ class TrainingRows:
     """Checked rows; gains are NaN where unjudged.
 
     `groups` holds the number of each row's query, from 0 in the order of content, and `index` the
-    queries as they were given. Estimators inside get `ids`: the index of X may hold ids, too, and
-    the numbers could pass for other ones. Splitters of users get the numbers of queries in the
+    queries as they were given. Estimators inside get `ids`, since the index of X may hold the same
+    ids, which the numbers would contradict. Splitters of users get the numbers of queries in the
     order of their ids. `documents` are hashes of the rows of each query. `carriers` are `y` and
     `X` as they were given: their index may hold times.
     """

@@ -130,7 +130,7 @@ def _of_answers(table, *columns):
 
 
 def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
-    """Warn that an answer is as good; `inside` a RankAndFilter, name its own parameters."""
+    """Warn that an answer is as good; with `inside`, name parameters of RankAndFilter."""
     own, best = table.loc["threshold"], table.loc[answer]
     use = {
         EVERYTHING: ("FixedThreshold()", "threshold=None"),

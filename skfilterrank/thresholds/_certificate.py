@@ -58,7 +58,7 @@ def by_machines(n_labels: int) -> Condition:
     )
 
 
-# Facts that the page asks for.
+# Notes of the page that users should give.
 _ASKED = {"Dates": "not stated", "Segment": "not stated: all queries together"}
 _IN_WORDS = {
     "harm": "Documents with a second score of {opposite:.6g} or less are shown",
@@ -97,8 +97,8 @@ class RiskBound(Result):
         Mean loss at the threshold, over all queries or over the answered ones (see `among`).
     upper_bound : float
         Upper confidence bound of the risk at the threshold. If the threshold was chosen, the bound
-        is computed as for a given threshold, and capped at `max_risk`, which is certified. Bets
-        that win before the last losses may rule out even the mean; the bound is then the mean.
+        is computed as for a given threshold, and capped at `max_risk`, which is certified. If bets
+        rule out even the observed mean before the last losses, the bound is this mean.
     lower_bound : float
         Lower confidence bound of the risk at a given threshold, else NaN.
     among : {"all", "answered"}
@@ -302,7 +302,7 @@ class RiskCertificate(Result):
     def among(self) -> str:
         """Queries that risks are averaged over: "all" or "answered".
 
-        The share of empty lists, which is always of all queries, decides only if it is alone.
+        "empty_list_rate", which is always of all queries, decides only if it is the only risk.
         """
         is_answered = any(risk.among == "answered" for risk in self.risks.values())
         return "answered" if is_answered else "all"

@@ -56,8 +56,8 @@ class CertifiedThreshold(RuledThreshold):
         RankAndFilter.
     rule : {"ratio", "harm"} or None, default=None
         How to hide by a second column of scores, as in :class:`TunedThreshold`; None is "ratio"
-        where they are given. All but "harm" order lists by expected gain, to which both scores
-        contribute.
+        where they are given. "ratio" orders lists by the expected gain, which depends on both
+        scores.
     max_shown : int or None, default=None
         Largest number of shown documents of a query.
     gains : None, "exp2", dict or callable, default=None
@@ -66,8 +66,8 @@ class CertifiedThreshold(RuledThreshold):
 
     Attributes
     ----------
-    threshold_ : float
-        Rows with ``score >= threshold_`` are shown, up to the cap.
+    threshold_ : float or None
+        Rows with ``score >= threshold_`` are shown, up to the cap; None with two scores.
     certificate_ : RiskCertificate
         The certificate; its `str` states it in words.
     threshold_curve_ : ThresholdCurve
@@ -117,10 +117,10 @@ class CertifiedThreshold(RuledThreshold):
     With few answered queries no test can reject, so that the sequence of tests cannot begin at
     +inf. Let Q be the threshold at which a certain share of all queries is answered. It is unknown,
     but fixed. The walk begins at an order statistic of the best score of each query that lies below
-    Q with a probability of at most a twentieth of the error. No threshold above a second one is
-    certified, which lies above Q as seldom. From Q on the sequence is fixed, and is tested with the
-    other nine tenths. Shares of answers below that are therefore never certified: it is an error if
-    no threshold is.
+    Q with a probability of at most a twentieth of the error. A second order statistic lies above Q
+    as seldom, and no threshold above it is certified. From Q on the sequence is fixed, and is
+    tested with the other nine tenths. So small shares of answers are never certified, and it is an
+    error if no threshold is.
 
     Several risks that are safe at the same end are each tested with the whole error: the first bad
     threshold is bad for one of them, and only the test of this risk must err. Risks that are safe
@@ -141,10 +141,10 @@ class CertifiedThreshold(RuledThreshold):
     lose most.
 
     Documents behind the cut-off of a risk are not covered. So the certificate is for lists of at
-    most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
-    risks. Each risk is tested on lists that end there. "false_reject_rate" and "empty_list_rate"
-    have no cut-off, but a good document behind the last shown place counts as hidden. `predict`
-    shows no more than that.
+    most ``certificate_.facts["max_shown"]`` documents, the smallest cut-off of all risks. Each risk
+    is tested on lists that end there. "false_reject_rate" and "empty_list_rate" have no cut-off,
+    but a good document behind the last shown place counts as hidden. `predict` shows no more than
+    that.
 
     With :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
@@ -165,10 +165,10 @@ class CertifiedThreshold(RuledThreshold):
     show nothing there the same share is left out, since lists that show something would be too few
     otherwise. The others are like a random draw of all queries if the labelled ones are like a
     random draw of those that show something. For "false_reject_rate" and your own losses, all
-    queries without labels are left out. `certificate_.n_left_out` has their number, and a warning
-    names it; it says so if their best scores are unlike those of the labelled ones
-    (Kolmogorov-Smirnov test at 1 %). Exact copies of queries are no draws of their own: above 2 %,
-    there is a warning.
+    queries without labels are left out. ``certificate_.facts["n_left_out"]`` is their number. A
+    warning names it, and says so if their best scores are unlike those of the labelled ones
+    (Kolmogorov-Smirnov test at 1 %). Exact copies of queries are no draws of their own: a warning
+    comes if they are more than 2 %.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The

@@ -56,7 +56,7 @@ class RiskTest:
     confidence : float
         Confidence of this test.
     sure : str
-        The certificate of all tests together, in words.
+        Confidence of all tests together, in words.
     most : int or None
         Largest number of shown documents of a query.
     counted : CountedQueries or None
@@ -112,7 +112,7 @@ class RiskTest:
                 self.upper = limit
             else:
                 self.lower = limit
-        # Tests of levels with labels do not depend on those of others.
+        # At levels up to the floor, all that lists show more is unjudged.
         self.lower = max(self.lower, self.floor)
 
     def found(self, threshold) -> RiskBound:
@@ -209,7 +209,7 @@ class AnsweredTest(RiskTest):
             self._raise_at(self.lower)
 
     def _numbers(self, bound) -> tuple[int, int]:
-        """Return the answers at the first threshold to test, and at the highest to certify."""
+        """Return numbers of answers: at the first tested threshold, and the highest certified."""
         n_units, error = bound.n_queries, self.start_share * self.error
         least, (factor, share) = answers_needed(bound), _STARTS[self.steps.is_binary]
         n_first = max(least, min(factor * least, int(share * n_units)))
@@ -414,7 +414,7 @@ def make_tests(
     risks : list of Risk
         The risks with their levels.
     every : list of Steps
-        Losses of queries for each risk, at falling thresholds on the score or along another path.
+        Losses of queries for each risk, at all thresholds on the score or levels of other keys.
     units : Units
         The independent units.
     confidence_level : float
@@ -449,7 +449,7 @@ def make_tests(
 def certify(
     tests: list[RiskTest], curve: ThresholdCurve, rows, *, between=None
 ) -> tuple[float, float]:
-    """Find the threshold of highest value inside the limits of all tests; return both.
+    """Find the threshold of highest value inside the limits of all tests; return its value, too.
 
     Parameters
     ----------

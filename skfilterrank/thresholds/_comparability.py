@@ -1,4 +1,4 @@
-"""Test of scores: one of equal size should mean the same in every list."""
+"""Test whether equal scores mean the same in every list."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class ScoreComparability(Result):
         Interval of the ratio, with confidence 0.9; infinite where there is no ratio.
     spread : float
         Standard deviation of the queries' own curves around the shared one, in log odds of
-        P(good). It contains all that the score does not know about a list, and does not decide.
+        P(good). It contains all that the score does not know about a list; no decision uses it.
     compares : bool or None
         True if the interval is above one half, so that the score predicts better than the score
         less the mean of its list. False if it is below. None if it contains one half.
@@ -114,11 +114,11 @@ def score_comparability(y_true, y_score, *, groups=None, gains=None) -> ScoreCom
     Let h be the log odds of a rising curve of the score, fitted for all queries of the other four
     of five folds. A logistic regression on the mean of h in the list, and on h less this mean, has
     the slopes b (between lists) and w (within), and `ratio` is b / w [1]_. Each list has the same
-    weight. Standard errors are clustered by query, and the interval is Fieller's. Where lists have
-    nearly the same mean score, as after min-max scaling of each list, it is wide, and `compares` is
-    often None, also with hundreds of queries. Where they have exactly the same mean score, scores
-    were normalised in each list, and do not compare. The mean of a list is that of all its scored
-    rows, judged or not, and all else is computed from judged rows. Tied lists need no care.
+    weight. Standard errors are clustered by query, and the interval is Fieller's. If lists have
+    nearly the same mean score, as after min-max scaling of each list, the interval is wide, and
+    `compares` is often None, also with hundreds of queries. If they have exactly the same mean
+    score, scores were normalised in each list, and do not compare. The mean of a list is that of
+    all its scored rows, judged or not. All else is computed from judged rows.
 
     Scores of rows at -inf are not known, so means are those of the other rows. Scores that were
     normalised before rows were hidden can thus seem to compare: give the scores of all rows.

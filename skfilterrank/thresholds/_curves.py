@@ -224,7 +224,7 @@ class ThresholdCurve(Result):
         return self.values[places - 1]
 
     def _with_sign(self, parsed: ParsedMeasure) -> "ThresholdCurve":
-        """Return the curve of the measure itself, or that with higher values better again."""
+        """Return the curve with the sign of the measure; here higher values are better."""
         best_value = parsed.higher_better(self.best_value)
         return replace(self, values=parsed.higher_better(self.values), best_value=best_value)
 

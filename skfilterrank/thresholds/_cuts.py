@@ -81,7 +81,7 @@ class Cut:
     rule : str or None
         Name of the rule that hides by a second score.
     takes_weights : bool
-        True if weights of queries change the level as they should.
+        True if the level takes account of weights of queries.
     learns_sizes : bool
         True if it learns from the size of a list, and serves longer lists worse.
     needs_lists : bool
@@ -166,7 +166,7 @@ class Cut:
         """
         return judged, 0
 
-    # Steps of a fit and of serving, which cuts by two scores do in another way.
+    # Steps of a fit and of serving; cuts by two scores override some.
 
     def learned_keys(self, judged: JudgedScores, parsed: ParsedMeasure) -> Keys:
         """Learn; return keys of the judged rows, and the scores that order them."""
@@ -229,7 +229,7 @@ class Cut:
         return thresholds_of(shown > -np.inf, scores, index)
 
     def why_hidden(self, level: float) -> str:
-        """Say why a row below the level is hidden; "" names the threshold."""
+        """Say why a row below the level is hidden; for "" the class of the threshold is named."""
         return ""
 
     # Files.
@@ -353,7 +353,7 @@ class Worth(NamedTuple):
 
     The log odds of harm are a weighted sum of those of two curves: by the second score, and by the
     lead, which is the score of a document minus the mean score of its list. Documents that are made
-    to look relevant, such as spam, have a high lead. Levels of whole lists say nothing of it: some
+    to look relevant, such as spam, have a high lead. Mean scores of lists say nothing of harm: some
     rankers give all documents of a query high scores.
 
     Attributes

@@ -41,8 +41,8 @@ _RANGE = (0.005, 0.995)
 class LearnedCut(Cut):
     """Base class of cuts that learn from all rows.
 
-    In `fit`, each fold is cut by what was learned from the others. Keys
-    are 1 for rows to show, else -1.
+    In `fit`, each fold is cut by what was learned from the others. Keys are 1 for rows to show,
+    else -1.
     """
 
     level = 0.0
@@ -129,7 +129,8 @@ class ExpectedThreshold(BaseThreshold):
     ----------
     measure : str or None, default=None
         Measure whose expected value is maximised: any name of the measure table with a value for
-        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp". None means "ndcg_f",
+        and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
         are shown whole.
@@ -251,7 +252,7 @@ class ByWorth(LearnedCut):
         self.regression = WorthRegression.fitted(features[learned], worth[learned])
         self.bounds = -np.inf, np.inf
         if not is_plain_ndcg_f(parsed):
-            # For a measure that never falls, predictions must not be negative.
+            # Predictions stay in this range: none is negative for a measure that never falls.
             found = worth[learned] if learned.any() else np.zeros(1)
             self.bounds = float(found.min()), float(found.max())
         return bool(learned.any())
@@ -311,7 +312,8 @@ class PerQueryThreshold(BaseThreshold):
     ----------
     measure : str or None, default=None
         Measure whose expected value is maximised: any name of the measure table with a value for
-        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp". None means "ndcg_f",
+        and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
         are shown whole.

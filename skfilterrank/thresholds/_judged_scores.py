@@ -130,7 +130,7 @@ class JudgedScores:
         return np.flatnonzero(self.codes < ENOUGH_QUERIES)
 
     def by_content(self) -> "JudgedScores":
-        """Number lists and clusters in an order that their scores decide, not ids."""
+        """Number lists and clusters in an order that their scores and labels decide, not ids."""
         codes, judged, weights = self.codes, ~np.isnan(self.gains), self.lists.weights
         every, scores = np.ones(len(codes), dtype=bool), (self.scores, *self.more.T)
         content = [hash_scores(judged, *scores), self.gains]
@@ -458,7 +458,7 @@ def warn_without_good(gains: np.ndarray) -> None:
 
 def warn_if_swapped(gains, scores, names=("y_true", "y_score"), order="labels, then scores"):
     """Warn if labels look like scores, and scores like labels."""
-    # Some rows mostly show that there are many scores.
+    # The first rows usually suffice to see that there are many scores.
     if len(np.unique(scores[: 2 * _MANY_LABELS])) > _MANY_LABELS:
         return
     n_labels, n_scores = (len(np.unique(each)) for each in (gains, scores))
@@ -471,7 +471,7 @@ def warn_if_swapped(gains, scores, names=("y_true", "y_score"), order="labels, t
 
 
 def warn_without_forbidden(gains: np.ndarray, measure: ParsedMeasure) -> None:
-    """Warn if nothing is forbidden, and a measure only loses by documents that are."""
+    """Warn if nothing is forbidden, and only forbidden documents lower the measure."""
     if measure.measure.about == "both" and (gains > 0).any() and not (gains < 0).any():
         warn_user(
             f"no label has a gain below 0, so that nothing is forbidden, and showing everything is "

@@ -418,8 +418,8 @@ class LearnedThreshold(BaseThreshold):
     columns : sequence of str or int, or None, default=None
         Further features of a document: columns of the table of scores. Inside RankAndFilter they
         are columns of X: by name if X is a table, else by number. None takes all columns of a
-        table of scores, and none of X. If no column of a table of scores is called "score", it is
-        the only one that is not chosen, or with None the first.
+        table of scores, and none of X. If no column of a table of scores is called "score", the
+        score is the only column that is not chosen, or with None the first column.
     cv : int, default=10
         Number of folds by query, at least 2, for out-of-fold probabilities.
     max_shown, min_shown : int or None, default=None

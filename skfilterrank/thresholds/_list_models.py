@@ -41,7 +41,7 @@ _CELLS = 1 << 16
 class Trees(NamedTuple):
     """Boosted trees, as arrays of the nodes of all trees.
 
-    Files of LightGBM are never read: it does not survive a changed one.
+    LightGBM itself never reads saved trees, as a changed file can crash it.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Trees(NamedTuple):
 
 
 class Booster(NamedTuple):
-    """Booster of LightGBM, which predicts fast; :class:`Trees` are what is kept of it.
+    """Booster of LightGBM, which predicts fast; a fitted learner keeps its :class:`Trees`.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class Curves(tuple):
 
     @classmethod
     def _make(cls, curves) -> "Curves":
-        """Make the curves, as those of other models, which are of type NamedTuple."""
+        """Make the curves from arrays; NamedTuple gives the other models this method."""
         return cls(curves)
 
     @classmethod

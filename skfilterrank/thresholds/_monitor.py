@@ -246,11 +246,11 @@ class RiskMonitor:
         threshold : float or None, default=None
             Rows with a lower score were not shown; -inf if hidden rows have score -inf already.
             With a monitor of a threshold, None applies it: documents below it, and after the
-            largest number of shown ones, count as hidden, so that scores may come before or after
-            `predict`. Scores from before it must be of all documents of each query, judged or not
-            (label NaN), with ties in the order of `predict`. A threshold of two scores
-            cannot be applied to one score: give what `predict` returns, and -inf
-            here. Without a threshold, None is -inf.
+            largest number of shown ones, count as hidden. So `y_score` may be scores or what
+            `predict` returns. Scores must be of all documents of each query, judged or not (label
+            NaN), with ties in the order of `predict`. A threshold of two scores cannot be applied
+            to one score: give what `predict` returns, and -inf here. Without a threshold, None is
+            -inf.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query, as in
             :meth:`CertifiedThreshold.fit`. Each cluster counts once, with the mean loss of its

@@ -2,9 +2,9 @@
 
 The loss of a query that shows nothing is known, whatever is judged of it. If it shows documents and
 none of the query's documents is judged, the loss is unknown, and the query is left out. Lists that
-show something would then be too few: of the queries without labels that show nothing, as many are
-left out as keep the share of the two. So the queries that count are like a random draw of all, if
-the judged ones are like a random draw of those that show something.
+show something would then be too few. So the same share of the queries that show nothing is left
+out, from those without labels. Then the queries that count are like a random draw of all, if the
+judged ones are like a random draw of those that show something.
 """
 
 from dataclasses import dataclass
@@ -266,9 +266,9 @@ class Units:
         """Return the mean share of answered queries of a unit, and an interval.
 
         It holds at all thresholds at once (Dvoretzky, Kiefer, Wolfowitz, with Massart's constant).
-        Means over clusters are means of such functions over the draws of one query of each
-        cluster. The expected excess of their distance over c bounds that of the mean's, and
-        Markov's inequality at c + 1 / (4 n c) gives the band below.
+        With clusters, the share is a mean over all draws of one query of each cluster. So the
+        expected excess of its largest error over c is at most that of one draw. Markov's
+        inequality at c + 1 / (4 n c) then gives the band.
         """
         every = np.arange(len(self.answer_at))
         shares = self.answered(every, threshold)
@@ -357,7 +357,7 @@ class CountedQueries(NamedTuple):
     judged, shown : ndarray of shape (n_queries,), bool
         Queries with a judged document, and those that show something at the lowest level.
     drawn : ndarray of shape (n_queries,), bool
-        Queries whose loss is known if it depends on what is shown, and that are drawn from these.
+        Queries that count for risks of what is shown: the judged ones, and some that show nothing.
     floor : float
         Levels above it are in the range.
     """
@@ -377,8 +377,8 @@ class CountedQueries(NamedTuple):
     def with_labels(cls, lists, keys, answer_at) -> "CountedQueries":
         """Find the queries that count down to the lowest level with labels.
 
-        Below the lowest key of a judged document, lists show what nobody has judged in any of them.
-        If they do, no such level is in the range.
+        Below the lowest key of a judged document, lists can only show more unjudged documents. No
+        level at which they do is in the range.
         """
         keys = np.asarray(keys, dtype=np.float64)
         can_be_shown = keys > -np.inf
@@ -441,7 +441,7 @@ def said_left_out(number, n_queries) -> str:
 
 
 def _drawn(judged, shown) -> np.ndarray:
-    """Return a mask of the judged queries, and of as many as are like them of the empty ones."""
+    """Return a mask of the judged queries, and of the same share of those that show nothing."""
     n_judged, n_left_out = (int(np.count_nonzero(shown & mask)) for mask in (judged, ~judged))
     drawn, empty = judged.copy(), np.flatnonzero(~judged & ~shown)
     n_drawn = len(empty)
@@ -455,7 +455,7 @@ def _drawn(judged, shown) -> np.ndarray:
 
 
 class DrawnSoFar(NamedTuple):
-    """Numbers of queries in a stream, of which as many count as :class:`CountedQueries` says.
+    """Numbers of queries in a stream, which decide what counts, as in :class:`CountedQueries`.
 
     Attributes
     ----------

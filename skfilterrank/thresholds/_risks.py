@@ -49,8 +49,7 @@ class BinomialBound:
     level : float
         Mean loss that is tested, between 0 and 1.
     confidence : float
-        One minus the error probability: that a level is ruled out although the mean is at least the
-        level.
+        One minus the probability that a level is ruled out although the mean is at least the level.
     answered : bool
         True if some losses may be equal to the level.
     """

@@ -425,7 +425,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             Scores of whole lists, with the columns and on the scale of `fit`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `scores`; without one, a
-            threshold with a cap or one that depends on whole lists takes all rows as one query.
+            threshold with a cap or one that depends on whole lists takes all rows as one query. If
+            `fit` got no query ids, each row is a query.
 
         Returns
         -------
@@ -526,7 +527,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return scores, more, index
 
     def _queries_of(self, rows, groups, n_rows, *, is_known):
-        """Return the queries of rows; without ids they are one if ids are known, else one each."""
+        """Return the queries of rows; without ids they are one if `is_known`, else one each."""
         if groups is None:
             groups = one_list(self, rows, n_rows) if is_known else np.arange(n_rows)
         return check_groups(groups, n_rows=n_rows, carrier="scores as a DataFrame")
@@ -544,13 +545,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             ``model.filter_.check(scores, groups)``.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `scores`; without one, all
-            rows are one query.
+            rows are one query, or if `fit` got no query ids, each row is one.
 
         Returns
         -------
         ThresholdCheck
             A result with the table `facts`, which has a row for each number that is watched, the
-            property `warns`, and a sentence for each warning in `sentences`. Columns of the table:
+            flag `warns`, and a sentence for each warning in `sentences`. Columns of the table:
             "observed", "calibration", "lower", "upper" and "warns". The rows:
 
             * "other_sizes": share of lists that are shorter than the usual sizes of `fit` (5 to
@@ -564,9 +565,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
               ``sqrt(log(2 / 0.01) (1 / n + 1 / m) / 2)``, with n and m effective lists in `fit` and
               here.
 
-            The first four have bounds from 30 lists on, as many in `fit`, and `predict` warns of
-            them, too. A number without a calibration is NaN there: all of a FixedThreshold, and
-            those of scale within a RankAndFilter, whose models of folds have other scales.
+            The first four have bounds if there are 30 lists or more, here and in `fit`, and
+            `predict` warns of them, too. A number without a calibration is NaN there: all of a
+            FixedThreshold, and those of scale within a RankAndFilter, whose models of folds have
+            other scales.
 
         Raises
         ------

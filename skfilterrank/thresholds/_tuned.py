@@ -140,8 +140,8 @@ class FirstK(BaseThreshold):
     Parameters
     ----------
     measure : str or None, default=None
-        Measure that the number maximises: a name such as "ndcg_f@10", or a
-        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
+        Measure that the number maximises: a name such as "ndcg_f@10", or a measure function. None
+        means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
         are shown whole.
@@ -209,12 +209,12 @@ class TunedThreshold(RuledThreshold):
     Parameters
     ----------
     measure : str or None, default=None
-        Measure that the threshold maximises: a name such as "ndcg_f@10", or a
-        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
+        Measure that the threshold maximises: a name such as "ndcg_f@10", or a measure function.
+        None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; lists shorter than `min_shown`
-        are shown whole. Of
-        documents of equal score, the first in the input are shown.
+        are shown whole. Of documents of equal score, the first in the input are shown. `min_shown`
+        is an error with two columns of scores.
     rule : {"ratio", "harm"} or None, default=None
         Rule for hiding by a second column of scores; None means "ratio" if there is one. Let h =
         P(forbidden) and r = E[gain], with gain 0 for forbidden documents, so r falls with h.
@@ -231,7 +231,7 @@ class TunedThreshold(RuledThreshold):
 
     Attributes
     ----------
-    threshold_ : float
+    threshold_ : float or None
         Rows with ``score >= threshold_`` are shown, apart from caps. It is the middle between the
         lowest score to show and the next lower one.
     threshold_curve_ : ThresholdCurve

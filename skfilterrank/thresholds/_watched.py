@@ -47,7 +47,7 @@ class WatchedRisk:
         self.n_left_out = 0
 
     def after(self, losses, goal, shares=None, n_left_out=0) -> "WatchedRisk":
-        """Return the state after some more losses, in their order, and queries without a known one.
+        """Return the state after more losses, in their order, and `n_left_out` unknown ones.
 
         A cluster may have queries that are not answered and do not count. `shares` has the share of
         its queries that count, and `losses` the mean over all of its queries, of which the others
@@ -127,7 +127,7 @@ class WatchedRisk:
         goal = np.log(2.0 / error)
 
         def bound(losses):
-            # Lowest level that bets on larger losses have not ruled out.
+            # Return the lowest level that bets on a larger mean loss have not ruled out.
             def won(level):
                 logs = np.log1p(BETS * (losses[:, None] / level - shares[:, None]))
                 return float(log_mean(counts @ logs)) - goal
@@ -254,7 +254,7 @@ class WatchedThreshold:
     checksum : str or None
         Checksum of the threshold; None without one.
     hides : dict or None
-        "level" and "max_shown" of the score; None without a threshold, or if it hides by more.
+        "level" of the score, and "max_shown"; None without a threshold of one score.
     """
 
     checksum: str | None = None
