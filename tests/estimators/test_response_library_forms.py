@@ -74,12 +74,16 @@ def filtering(ranker):
 @pytest.mark.parametrize(
     ("around", "name", "kind"),
     [
-        *(
-            (QueryRanker, name, kind)
-            for name in MODELS
-            for kind in FORMS
-            # scikit-learn's own scalers take no tables of pyarrow.
-            if (name, kind) != ("Pipeline", "pyarrow table")
+        *thinned(
+            (
+                (QueryRanker, name, kind)
+                for name in MODELS
+                for kind in FORMS
+                # scikit-learn's own scalers take no tables of pyarrow.
+                if (name, kind) != ("Pipeline", "pyarrow table")
+            ),
+            turn=1,
+            parts=2,
         ),
         (filtering, "LGBMRanker", "pyarrow table"),
         (filtering, "XGBRanker", "Arrow types"),

@@ -14,6 +14,7 @@ from skfilterrank import metrics
 from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
+from thinned import thinned
 
 # Not among the oldest packages.
 pl = pytest.importorskip("polars")
@@ -129,7 +130,7 @@ KINDS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", thinned(KINDS, parts=2))
 def test_sources(kind, tmp_path):
     source, two = written(tmp_path, kind), ["ndcg_f@10", "num_rel"]
     same(evaluate(Rows(source, chunk_rows=64), two), IN_MEMORY[two])

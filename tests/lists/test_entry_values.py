@@ -175,9 +175,16 @@ def test_every_measure_with_a_cap(cutoff, y_true):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("keys", [None, KEYS, "ranked"])
-@pytest.mark.parametrize("measure", ["ndcg_f@3", "ap", "forbidden@2", "f", "rr"])
-@pytest.mark.parametrize("weights", [None, [1, 0.5, 0, 1, 0.25]])
+@pytest.mark.parametrize(
+    ("keys", "measure", "weights"),
+    thinned(
+        product(
+            [None, KEYS, "ranked"],
+            ["ndcg_f@3", "ap", "forbidden@2", "f", "rr"],
+            [None, [1, 0.5, 0, 1, 0.25]],
+        )
+    ),
+)
 def test_some_queries_are_as_if_there_were_no_others(keys, measure, weights):
     if isinstance(keys, str):
         # Keys that never rise down a list.
@@ -226,9 +233,13 @@ def risk_of(risk, k=None):
 
 class TestRisks:
     @pytest.mark.slow
-    @pytest.mark.parametrize("case", CASES)
-    @pytest.mark.parametrize("k", [None, 1, 3])
-    @pytest.mark.parametrize("risk", ["forbidden", "any_forbidden", "false_reject_rate"])
+    @pytest.mark.parametrize(
+        ("risk", "k", "case"),
+        thinned(
+            product(["forbidden", "any_forbidden", "false_reject_rate"], [None, 1, 3], CASES),
+            turn=1,
+        ),
+    )
     def test_at_each_level(self, risk, k, case):
         y_true, y_score, given, _ = CASES[case]
         risk = risk_of(risk, k)

@@ -13,6 +13,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import _lexicographic as lexicographic
 from skfilterrank.metrics import get_measure
+from thinned import thinned
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -42,7 +43,7 @@ def value_of_sum(form, query, weights, relevant, scores):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", thinned(EXACT, parts=2))
 @times(1 / 3)
 @given(data=st.data())
 def test_sum_is_the_measure(name, data):
@@ -129,7 +130,7 @@ def test_bounds_of_what_is_no_sum(inner):
     assert parsed.as_sum(facts) is None
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", thinned(EXACT, turn=1, parts=2))
 def test_more_labels_change_weights_only_as_is_declared(name):
     parsed, draws = get_measure(name), np.random.default_rng(0)
 

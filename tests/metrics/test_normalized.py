@@ -18,6 +18,7 @@ from skfilterrank.io import read_letor
 from skfilterrank.metrics import _normalized as module
 from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_score, ul_normalized_score
 from skfilterrank.metrics._random_rankings import SimulatedRankings
+from thinned import thinned
 
 NO = -np.inf
 
@@ -90,7 +91,7 @@ class TestByEnumeration:
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", OTHERS)
+    @pytest.mark.parametrize("name", thinned(OTHERS, parts=2))
     @times(1 / 3)
     @given(pool=pools, k=st.sampled_from([None, 1, 2, 3, 9]))
     def test_other_measures(self, name, pool, k):

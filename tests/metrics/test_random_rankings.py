@@ -103,7 +103,7 @@ def enumerated(name, pool, k):
 
 class TestAnyMeasure:
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", EXACT)
+    @pytest.mark.parametrize("name", thinned(EXACT, turn=1, parts=2))
     @times(1 / 3)
     @given(pools, cutoffs)
     def test_by_enumeration(self, name, pool, k):

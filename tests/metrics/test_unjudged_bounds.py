@@ -13,13 +13,14 @@ from profiles import times
 from reference import NONNEGATIVE
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.metrics import evaluate, rbp_score, unjudged_bounds
+from thinned import thinned
 
 NAMES = [name for name, entry in MEASURES.items() if not entry.columns]
 NAMES = sorted([*NAMES, "ap(normalize=found)", "ap(normalize=min)"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES, parts=2))
 @times(0.4)
 @given(st.data())
 def test_every_way_to_judge(name, data):

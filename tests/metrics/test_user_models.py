@@ -1,7 +1,7 @@
 """RBP and ERR: values by hand, gdeval, and ties of any length in exact fractions."""
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import comb
 
 import numpy as np
@@ -12,6 +12,7 @@ from skfilterrank._lists import ties as ties_module
 from skfilterrank._lists.ties import long_tie_stops
 from skfilterrank.metrics import err_score, evaluate, get_measure, rbp_score
 from skfilterrank.thresholds import threshold_curve
+from thinned import thinned
 
 NO, NAN = -np.inf, np.nan
 
@@ -128,9 +129,19 @@ class TestTies:
     """Long ties, which cannot be gone through order by order."""
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("n", "n_scores"), [(150, 1), (120, 2), (200, 4), (90, 60)])
-    @pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4], [0, 0, 0, 1], [4, 4, 3]], ids=str)
-    def test_fractions(self, n, n_scores, labels):
+    @pytest.mark.parametrize(
+        ("sizes", "labels"),
+        thinned(
+            product(
+                [(150, 1), (120, 2), (200, 4), (90, 60)],
+                [[0, 1, 2, 3, 4], [0, 0, 0, 1], [4, 4, 3]],
+            ),
+            parts=2,
+        ),
+        ids=str,
+    )
+    def test_fractions(self, sizes, labels):
+        n, n_scores = sizes
         rng = np.random.default_rng(n)
         y_true, y_score = rng.choice(labels, n), rng.integers(0, n_scores, n)
         parts = parts_of_tied(y_true, y_score)
@@ -145,8 +156,7 @@ class TestTies:
             assert one(err_score, [gain, 1], [2, 1]) == 1 / 16 / 2
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("n", [2, 3, 25, 70])
-    @pytest.mark.parametrize("max_grade", [1, 4, 30, 50])
+    @pytest.mark.parametrize(("n", "max_grade"), thinned(product([2, 3, 25, 70], [1, 4, 30, 50])))
     def test_by_integrals(self, n, max_grade, monkeypatch):
         """The way of the longest ties, on ties short enough for fractions."""
         calls = []

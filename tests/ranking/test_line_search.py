@@ -29,10 +29,11 @@ from skfilterrank.ranking._line_search import (
     best_time,
     between,
 )
+from thinned import thinned
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", thinned(EXACT))
 @times(1 / 3)  # of each of many measures
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):

@@ -31,6 +31,7 @@ from skfilterrank.ranking import (
     make_ranker,
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
+from thinned import thinned
 
 LEARNERS = ("linear", "trees", "blend")
 
@@ -140,7 +141,7 @@ def test_texts_go_through_the_features():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*LOSSES, *METHODS])
+@pytest.mark.parametrize("name", thinned([*LOSSES, *METHODS], parts=2))
 def test_every_name_makes_a_ranker_that_features_may_stand_before(name, data):
     X, y, groups = data
     ranker = with_few_trees(make_ranker(name))

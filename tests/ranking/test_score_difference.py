@@ -31,6 +31,7 @@ from skfilterrank.ranking import (
     score_difference,
 )
 from skfilterrank.thresholds import PerQueryThreshold
+from thinned import thinned
 
 SMALL = {"n_estimators": 6, "n_jobs": 1}
 
@@ -178,7 +179,7 @@ def rows():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", thinned(MODELS, parts=2))
 def test_contributions_sum_to_the_difference(rows, name):
     X, y, groups = rows
     estimator, tolerance = MODELS[name]

@@ -5,8 +5,10 @@ import resource
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
-TIMES = pytest.StashKey()
+# CPU time at the end of the phase before, and seconds by phase.
+LAST, PHASES = pytest.StashKey(), pytest.StashKey()
 
 
 def cpu_seconds():
@@ -22,24 +24,35 @@ class CpuTimes:
         self.file = file
         self.times = {}
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        """Let a worker send one report of a test that passes: six messages take as long as it."""
+        config = item.config
+        if not hasattr(config, "workerinput") or config.getoption("durations") is not None:
+            return None
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        item.stash[LAST], item.stash[PHASES] = cpu_seconds(), {}
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
         # Fixtures that tests share are built in the setup of whichever comes first.
         now = cpu_seconds()
         # pytest-xdist hands attributes of reports on to the process that writes the summary.
-        report.cpu_seconds = now - item.stash.get(TIMES, now)
-        item.stash[TIMES] = now
+        report.cpu_seconds = item.stash.setdefault(PHASES, {})
+        report.cpu_seconds[call.when] = round(now - item.stash.get(LAST, now), 5)
+        item.stash[LAST] = now
         return report
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self, item):
-        item.stash[TIMES] = cpu_seconds()
 
     def pytest_runtest_logreport(self, report):
         # A worker that died reports nothing of this.
-        seconds = getattr(report, "cpu_seconds", 0.0)
-        self.times.setdefault(report.nodeid, {})[report.when] = round(seconds, 5)
+        self.times[report.nodeid] = getattr(report, "cpu_seconds", {})
 
     def pytest_terminal_summary(self, terminalreporter):
         total = sum(sum(phases.values()) for phases in self.times.values())

@@ -23,6 +23,7 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     threshold_curve,
 )
+from thinned import thinned
 
 NO = -np.inf
 
@@ -147,7 +148,7 @@ MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "me
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:queries without a judged")
-@pytest.mark.parametrize("measure", MEANS + OPTIONS)
+@pytest.mark.parametrize("measure", thinned(MEANS + OPTIONS, turn=1, parts=2))
 @times(1 / 4)  # of each of many measures
 @given(
     rows=judged_rows(),

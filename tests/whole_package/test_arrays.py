@@ -22,6 +22,7 @@ from skfilterrank.metaevaluation import recall_level_metric
 from skfilterrank.metrics import evaluate, inferred_ap_score, ndcg_f_score, stat_ap_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, fuse_runs
 from skfilterrank.thresholds import threshold_curve
+from thinned import thinned
 
 MEASURES = ["ndcg_f@2", "ap", "judged@2", "bpref"]
 ROWS = ["a", "a", "b", "b", "b"]
@@ -72,7 +73,7 @@ scores = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:queries without a judged")
-@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("name", thinned(LABELS, parts=2))
 @times(1 / 3)
 @given(values=labels, y_score=scores)
 def test_missing_labels_are_unjudged_whatever_holds_them(name, values, y_score):
@@ -94,7 +95,7 @@ def test_missing_query_ids_are_an_error_that_names_the_row(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("name", thinned(LABELS, turn=1, parts=2))
 def test_scores_and_ids_of_every_container(name):
     given, expected = LABELS[name]([0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 2])
     pd.testing.assert_frame_equal(

@@ -21,7 +21,7 @@ from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThreshold
-from thinned import is_nightly
+from thinned import is_nightly, thinned
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
 MECHANISM = str(Path(PACKAGE) / "_estimators" / "ranker_mixin.py")
@@ -153,7 +153,7 @@ def is_first_of_its_data(case):
 
 
 @pytest.mark.slow
-@every_case
+@pytest.mark.parametrize("name", thinned(by_day(CASES)))
 def test_what_is_stopped_changes_nothing_and_a_second_fit_all(name):
     case = CASES[name]
     first, second = DATA[case.kind]
@@ -238,7 +238,7 @@ def of_polars(data):
 
 
 @pytest.mark.slow
-@every_case
+@pytest.mark.parametrize("name", thinned(by_day(CASES), turn=1, parts=2))
 @pytest.mark.parametrize("lazy", [of_dask, of_polars])
 def test_lazy_rows_are_collected_nowhere_unasked(name, lazy):
     case = CASES[name]

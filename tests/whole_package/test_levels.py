@@ -119,6 +119,31 @@ def test_the_cpu_time_of_each_test_is_written(run, pytester):
     assert sum(times["test_short"].values()) < 0.05
 
 
+@pytest.mark.nightly
+def test_workers_report_what_fails_before_and_after_a_test(run, pytester):
+    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(params=["before", "after"])
+        def failing(request):
+            assert request.param == "after"
+            yield
+            assert False
+
+        def test_one(failing): pass
+
+        def test_other(): assert False
+        """
+    )
+    paths = [str(ROOT / "tests" / "support")]
+    done = pytester.runpytest_subprocess(
+        "-n", "1", *(f"--override-ini=pythonpath={p}" for p in paths)
+    )
+    done.assert_outcomes(passed=1, failed=1, errors=2)
+
+
 # Packages of which each takes as long to import as a file of small tests to run.
 HEAVY = ["catboost", "dask", "hypothesis", "lightgbm", "matplotlib", "polars", "xgboost"]
 HEAVY += ["scipy", "sklearn"]

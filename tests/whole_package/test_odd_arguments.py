@@ -16,7 +16,7 @@ import public_calls
 from all_estimators import CASES, DATA, Data, by_day
 from odd_values import ODD, HasArray
 from skfilterrank.exceptions import InputError, SkfilterrankError
-from thinned import is_nightly
+from thinned import is_nightly, thinned
 
 pytestmark = pytest.mark.slow
 
@@ -163,7 +163,7 @@ ESTIMATORS = {name: case for name, case in CASES.items() if hasattr(case.estimat
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", by_day(ESTIMATORS))
+@pytest.mark.parametrize("name", thinned(by_day(ESTIMATORS), parts=2))
 def test_odd_arguments_of_estimators(name):
     """Numbers of processes, names of columns and measures, and queries in any container."""
     case = ESTIMATORS[name]
@@ -230,7 +230,7 @@ def test_no_scalars_in_functions(path):
             unless_ours(public_calls.call, path, **{name: odd})
 
 
-@pytest.mark.parametrize("name", by_day(ESTIMATORS))
+@pytest.mark.parametrize("name", thinned(by_day(ESTIMATORS), turn=1, parts=2))
 def test_no_scalars_in_estimators(name):
     case = ESTIMATORS[name]
     (X, *y), data = DATA[case.kind][0]

@@ -82,7 +82,7 @@ def in_index(data):
     return Data((X, *rest), {})
 
 
-@pytest.mark.parametrize("name", [*by_day(ALONE), *by_day(TOGETHER)])
+@pytest.mark.parametrize("name", thinned([*by_day(ALONE), *by_day(TOGETHER)], parts=2))
 def test_estimators(name):
     case = ESTIMATORS[name]
     data = DATA[case.kind][0]
@@ -133,7 +133,7 @@ def cycled(value):
     return [value[row % 6] for row in range(len(MIXED))]
 
 
-@pytest.mark.parametrize("path", OF_LABELS)
+@pytest.mark.parametrize("path", thinned(OF_LABELS, turn=1, parts=2))
 def test_functions_of_labels(path):
     of_rows = {
         name: cycled(value)

@@ -48,7 +48,7 @@ def values_of(form, gain, gains, n_more, seed):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", thinned(FORMS, parts=2))
 def test_queries_whose_documents_are_all_alike(form):
     # With a cut-off or another measure around it, a measure is tried with one of them.
     chosen = GAINS if form in NAMES else GAINS[FORMS.index(form) % 3 :][:1]

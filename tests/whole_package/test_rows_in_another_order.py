@@ -16,6 +16,7 @@ from skfilterrank.judgments import PriorSelector
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import QueryScaler, RankAndFilter
 from skfilterrank.thresholds import RiskMonitor, TunedThreshold
+from thinned import thinned
 
 # Arguments with an entry for each row, whose index may hold query ids.
 ROWS = ("y_true", "y_score", "y_score_a", "y_score_b", "y_scores", "systems", "X", "y")
@@ -44,7 +45,7 @@ def carriers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("path", "name"), carriers())
+@pytest.mark.parametrize(("path", "name"), thinned(carriers(), parts=2))
 def test_functions(path, name):
     values = valid_arguments(path)[name]
     ids = GROUPS
@@ -86,7 +87,7 @@ def methods(estimator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", thinned(ESTIMATORS, parts=2))
 def test_estimators(name):
     X, y, ids = frames(CASES[name])
     model = quietly(CASES[name].estimator.fit, X, y, groups=ids)
