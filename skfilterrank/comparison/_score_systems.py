@@ -29,8 +29,8 @@ from skfilterrank._lists.run_doubts import (
 )
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.io import index_of_qrels
-from skfilterrank.metrics import Evaluation, evaluate, evaluate_run
+from skfilterrank.io import AlignedRun, index_of_qrels
+from skfilterrank.metrics import Evaluation, check_aligned, evaluate, evaluate_run
 
 # Options that say how the labels of a table or file are read.
 _OF_QRELS = ("unjudged_label", "predicted", "own")
@@ -129,13 +129,16 @@ def score_systems(
     bad     0.0
     Name: lexirecall(scale=preference), dtype: float64
     """
-    wanted, kinds = _compared(measures)
-    named = named_runs(runs)
     precision = options.pop("precision", "double")
     reading = {name: options.pop(name) for name in _OF_QRELS if name in options}
+    wanted, kinds = _compared(measures, options)
+    named = named_runs(runs)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     index = None
-    if qrels is not None:
+    if qrels is None and all(isinstance(run, AlignedRun) for run in named.values()):
+        for run in named.values():
+            check_aligned(run, precision=precision, ties=ties, said=reading)
+    else:
         index = index_of_qrels(
             qrels, gains=gains, measures=wanted.values(), may_have_draws=True, **reading
         )
@@ -166,10 +169,11 @@ def score_systems(
     return {text: _scores_of(text, wanted, kinds, results, missing) for text in wanted | kinds}
 
 
-def _compared(measures):
+def _compared(measures, options):
     """Parse the measures, and return them with the kind of each that compares all systems.
 
-    Raises for a measure whose values have no mean or sum over queries.
+    Raises for a measure whose values have no mean or sum over queries, and for unknown options of
+    preferences; those of values are checked where they are computed.
     """
     given = list(measures) if isinstance(measures, list | tuple) else [measures]
     others = [each for each in given if not (isinstance(each, str) and each == _PAIRED)]
@@ -180,6 +184,8 @@ def _compared(measures):
     for parsed in wanted.values():
         parsed.for_means("systems are compared", takes=("mean", "sum"))
     kinds = {text: kind for text, parsed in wanted.items() if (kind := _kind(parsed)) is not None}
+    if not wanted.keys() - kinds and (unknown := sorted(options.keys() - {"n_items"})):
+        raise InputError(f"{unknown[0]} is not an option of preferences: leave it out.")
     return wanted, kinds | ({_PAIRED: _OF_PAIRS} if is_paired else {})
 
 
@@ -249,7 +255,7 @@ def score_predictions(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{'an empty dict' if isinstance(y_scores, Mapping) else type(y_scores).__name__}."
         )
-    wanted, kinds = _compared(measures)
+    wanted, kinds = _compared(measures, options)
     valued = {text: parsed for text, parsed in wanted.items() if text not in kinds}
     params = {"gains": gains, "unjudged": unjudged}
     of_values = params | {"ties": ties, "undefined": undefined} | options
@@ -295,7 +301,8 @@ def _score_run(name, path, run, index, precision, wanted, kinds, params):
             aligned = index.align(run, precision=precision, ties=ties)
             misled = misled_measure(wanted, index.labels, gains, unjudged)
         valued = {text: parsed for text, parsed in wanted.items() if text not in kinds}
-        values = evaluate_run(None, aligned, valued, **params) if valued else None
+        made = {"missing": "empty" if aligned.keeps_missing_queries else "drop"}
+        values = evaluate_run(None, aligned, valued, **made, **params) if valued else None
         positions = None
         if kinds:
             if aligned.draws is not None:

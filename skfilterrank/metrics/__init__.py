@@ -4,9 +4,7 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._base.lazy_names import names_of
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
-from skfilterrank.metrics._average_precision import (
-    average_precision_score,
-)
+from skfilterrank.metrics._average_precision import average_precision_score
 from skfilterrank.metrics._condensed import bpref_score
 from skfilterrank.metrics._dcg import (
     dcg_bounds,
@@ -19,6 +17,7 @@ from skfilterrank.metrics._dcg import (
 )
 from skfilterrank.metrics._evaluate import Evaluation as Evaluation
 from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._evaluate_runs import check_aligned as check_aligned
 from skfilterrank.metrics._evaluate_runs import evaluate_run as evaluate_run
 from skfilterrank.metrics._evaluate_runs import evaluate_runs
 from skfilterrank.metrics._evaluate_runs import iter_evaluations as iter_evaluations

@@ -24,11 +24,7 @@ from skfilterrank._base.words import (
     repeat_warnings,
     with_warnings,
 )
-from skfilterrank._files.forms import (
-    errors_of,
-    for_any_process,
-    named_runs,
-)
+from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._lists.gains import check_sample, with_own_labels
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -383,7 +379,12 @@ def _evaluate(
     said = dict(zip(OF_QRELS, (unjudged_label, predicted, own)))
     wanted = parse_measures(measures)
     if isinstance(run, AlignedRun):
-        _check_aligned(qrels, run, missing, precision, ties, said)
+        if qrels is not None:
+            raise InputError(
+                "run is an AlignedRun, which holds its judgments: pass qrels=None, or the original "
+                "run with these qrels."
+            )
+        check_aligned(run, missing=missing, precision=precision, ties=ties, said=said)
         aligned = run
     else:
         gains = params.get("gains")
@@ -438,13 +439,8 @@ def _add_probabilities(aligned, wanted, params):
     params[name] = aligned.inclusion_probability
 
 
-def _check_aligned(qrels, run, missing, precision, ties, said):
-    """Raise for options that conflict with an AlignedRun."""
-    if qrels is not None:
-        raise InputError(
-            "run is an AlignedRun, which holds its judgments: pass qrels=None, or the original "
-            "run with these qrels."
-        )
+def check_aligned(run, *, precision, ties, said, missing=None):
+    """Raise for options that conflict with an AlignedRun; `said` are those of its judgments."""
     made_with = {"ties": run.ties}
     if run.missing_queries:
         made_with["missing"] = "empty" if run.keeps_missing_queries else "drop"
@@ -459,7 +455,7 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
         if given != "warn":
             raise InputError(
                 f"{name}={brief(given)}, but run is an AlignedRun: pass it to QrelsIndex, and this "
-                "to align."
+                "index to align."
             )
     if precision != "double":
         raise InputError(

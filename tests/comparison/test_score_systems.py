@@ -15,7 +15,8 @@ from skfilterrank.comparison import (
     score_predictions,
     score_systems,
 )
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, InputTypeError
+from skfilterrank.io import align
 from skfilterrank.metrics import evaluate, evaluate_runs, recall_paired_preference
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -124,6 +125,40 @@ class TestScorePredictions:
         with pytest.raises(ValueError) as caught:  # noqa: PT011
             score_predictions(Y_TRUE, {"odd": [1, 2]}, "ap", groups=GROUPS)
         assert "odd" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("measure", ["ap", "lexirecall(scale=preference)"])
+class TestWithoutJudgments:
+    def test_runs_that_are_not_aligned_are_refused(self, measure):
+        with pytest.raises(InputTypeError, match=r"qrels must be a data frame.*got NoneType"):
+            score_systems(None, RUNS, measure)
+
+    @pytest.mark.parametrize(
+        "given", [{"unjudged_label": "trec"}, {"precision": "single"}, {"ties": "stable"}]
+    )
+    def test_how_runs_were_aligned_cannot_be_changed(self, measure, given):
+        aligned = {name: align(QRELS, each) for name, each in RUNS.items()}
+        with pytest.raises(InputError, match=f"^{next(iter(given))}=.*run is an AlignedRun"):
+            score_systems(None, aligned, measure, **given)
+
+
+def test_queries_that_were_dropped_before_are_dropped():
+    runs = {"a": run("1 a b"), "b": run("1 b a", "2 d a")}
+    aligned = {name: align(QRELS, each, missing="drop") for name, each in runs.items()}
+    found = score_systems(None, aligned, "ap", missing="drop")["ap"]
+    expected = score_systems(QRELS, runs, "ap", missing="drop")["ap"]
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+
+
+@pytest.mark.parametrize("measure", ["rpp", "lexirecall(scale=preference)"])
+def test_unknown_options_of_preferences(measure):
+    for call, arguments in (
+        (score_systems, (QRELS, RUNS, measure)),
+        (partial(score_predictions, groups=GROUPS), (Y_TRUE, SYSTEMS, measure)),
+    ):
+        call(*arguments, n_items=100)
+        with pytest.raises(InputError, match="tie is not an option of preferences"):
+            call(*arguments, tie="best")
 
 
 def test_preferences_of_one_system():
