@@ -86,6 +86,8 @@ class PairFigures:
     interval_of: str = "mean difference"
     # Smallest p value that the test can give with this number of queries.
     smallest_p: float = 0.0
+    # Smallest significant difference of two means, if it is the same for all pairs.
+    critical_difference: float | None = None
     # Interval for these queries and share of variance by drawn label sets; None for other values.
     low_these: np.ndarray | None = None
     high_these: np.ndarray | None = None

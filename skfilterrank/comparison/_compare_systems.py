@@ -88,6 +88,8 @@ class PairwiseComparison(Result):
         other values.
     share_of_draws : ndarray of shape (n_pairs,), or None
         Share of the variance for queries in general that the drawn labels cause.
+    critical_difference : float or None
+        By "tukey", the smallest significant difference of two means at `alpha`; else None.
     """
 
     scores: SystemScores
@@ -112,6 +114,7 @@ class PairwiseComparison(Result):
     low_these: np.ndarray | None = None
     high_these: np.ndarray | None = None
     share_of_draws: np.ndarray | None = None
+    critical_difference: float | None = None
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
         """Return, for each pair, if its adjusted p value is at most `alpha`.

@@ -337,4 +337,5 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
         low=difference - width,
         high=difference + width,
         effect_name="difference / sqrt(MSE)",
+        critical_difference=float(width),
     )

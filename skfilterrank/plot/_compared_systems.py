@@ -57,8 +57,7 @@ class CriticalDifferenceDisplay(Display):
     groups : list of tuple of str
         Names of the systems that each bar joins, at least two, the best first.
     critical_difference : float or None
-        Smallest significant difference of two means, if it is the same for all pairs. This is the
-        case for Tukey's test at the level of the comparison; else None.
+        Smallest significant difference of two means by Tukey's test; None for other tests.
     against_means : list of tuple of str
         Pairs of shown systems for which the first is significantly better, but has the worse mean.
     n_hidden : int
@@ -123,9 +122,7 @@ class CriticalDifferenceDisplay(Display):
         ]
         self.n_hidden = n_systems - len(self.systems)
         self.n_hidden_level = int(np.count_nonzero(better[0, len(self.systems) :] <= 0))
-        self.critical_difference = None
-        if comparison.is_family_wise:
-            self.critical_difference = float(np.max(comparison.high - comparison.low)) / 2
+        self.critical_difference = comparison.critical_difference
 
     @classmethod
     def from_scores(

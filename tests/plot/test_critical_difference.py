@@ -151,6 +151,15 @@ def test_critical_difference_is_the_intervals_half_width():
     np.testing.assert_allclose(comparison.high - comparison.difference, display.critical_difference)
 
 
+@pytest.mark.parametrize("second", [[0.05, 0.0], [0.9, 0.2]])
+def test_critical_difference_may_leave_the_range_of_the_measure(second):
+    found = [
+        CriticalDifferenceDisplay.from_scores(SystemScores([[1, 0.9], second], measure=name))
+        for name in ("ap", "an unknown one")
+    ]
+    assert found[0].critical_difference == found[1].critical_difference > 0.3
+
+
 def matrix_of(n_systems, bits):
     differs = np.zeros((n_systems, n_systems), dtype=bool)
     differs[np.triu_indices(n_systems, 1)] = bits
