@@ -60,6 +60,9 @@ def _hashes_of(table):
         columns = [table.iloc[:, place] for place in range(table.shape[1])]
     else:
         table = np.asarray(table)
+        if table.ndim > 1 and table.dtype == np.uint64:
+            # Hashes, of which every bit counts, are 1-D.
+            table = table.astype(np.float64)
         columns = table.reshape(len(table), -1).T
     sums = np.zeros(len(table), dtype=np.uint64)
     if isinstance(columns, np.ndarray) and columns.dtype.kind in "biuf":
@@ -116,7 +119,8 @@ def _sums_of_sparse(table):
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()
-    cells = _hashes_of_numbers(table.data, _keys_of_columns(table.indices))
+    data = table.data.astype(np.float64, copy=False)
+    cells = _hashes_of_numbers(data, _keys_of_columns(table.indices))
     ends = np.append(np.uint64(0), np.cumsum(cells, dtype=np.uint64))
     return ends[table.indptr[1:]] - ends[table.indptr[:-1]]
 

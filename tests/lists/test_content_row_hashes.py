@@ -30,6 +30,12 @@ def test_values_count_and_not_what_holds_them(convert):
     np.testing.assert_array_equal(hash_rows(convert(X)), hash_rows(X))
 
 
+@pytest.mark.parametrize("hold", [np.asarray, pd.DataFrame, sparse.csr_array])
+def test_the_type_of_whole_numbers_does_not_count(hold):
+    counts = X.round()
+    np.testing.assert_array_equal(hash_rows(hold(counts.astype(np.uint64))), hash_rows(counts))
+
+
 def test_entries_of_one_cell_are_added():
     parts = sparse.csr_array(([1.0, 2.0, 4.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
     np.testing.assert_array_equal(hash_rows(parts), hash_rows([[0, 3], [4, 0]]))
