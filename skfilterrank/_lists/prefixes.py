@@ -117,8 +117,10 @@ class Ranking:
         lower = self.scores[np.minimum(last + 1, len(self.scores) - 1)]
         # Infinite scores have no middle.
         lower = np.where(is_whole | np.isneginf(lower), upper, lower)
-        with np.errstate(invalid="ignore"):
-            thresholds = lower + (upper - lower) / 2
+        with np.errstate(invalid="ignore", over="ignore"):
+            half = (upper - lower) / 2
+            # The difference of extreme scores overflows.
+            thresholds = lower + np.where(np.isinf(half), upper / 2 - lower / 2, half)
         thresholds = np.where(thresholds > lower, thresholds, upper)
         thresholds = np.where(is_empty, np.inf, np.where(is_whole, -np.inf, thresholds))
         return self.by_row(np.repeat(thresholds, self.sizes))

@@ -84,6 +84,12 @@ def test_the_middle_is_taken_to_the_last_row_too():
     np.testing.assert_array_equal(found, [1.5] * 3)
 
 
+def test_the_middle_of_extreme_scores_is_finite():
+    index = GroupIndex.from_groups([0, 0])
+    found = thresholds(np.array([1.0, -1]), np.array([1.5e308, -1e308]), index)
+    np.testing.assert_allclose(found, 0.25e308)
+
+
 @pytest.mark.parametrize(("loss", "threshold"), [(0.0, -INF), (1e-13, -INF), (1e-11, 1.5)])
 def test_prefixes_that_are_rounding_apart_are_equal(loss, threshold):
     # The second document, at 1 / log2(3), takes away what is too little or just enough.
