@@ -21,12 +21,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from threading import get_ident
 
 from skfilterrank._base.lazy_names import import_optional
-from skfilterrank.exceptions import (
-    FileFormatError,
-    InputError,
-    InputTypeError,
-    brief,
-)
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 
 try:
     import fcntl

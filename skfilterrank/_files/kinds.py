@@ -172,7 +172,7 @@ def advice_on_names(lacking: dict[str, Role], others) -> tuple[str, str]:
     if likely:
         given += f", such as {{{likely[0]!r}: {brief(likely[1])}}}"
     return (
-        f"Name each by {{{given}}}{rest}, or rename it." if others else "Add what lacks."
+        f"Name each by {{{given}}}{rest}, or rename it." if others else "Add the missing ones."
     ), given
 
 

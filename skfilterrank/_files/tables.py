@@ -20,13 +20,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._base.lazy_names import import_optional
-from skfilterrank._files.files import (
-    check_unpacked,
-    decode,
-    json_of,
-    reason_of,
-    unpacked_name,
-)
+from skfilterrank._files.files import check_unpacked, decode, json_of, reason_of, unpacked_name
 from skfilterrank._files.kinds import SEPARATORS, find_column, is_number
 from skfilterrank._files.tokens import id_tokens
 from skfilterrank.exceptions import FileFormatError, brief, brief_list

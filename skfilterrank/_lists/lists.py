@@ -95,7 +95,7 @@ class RankedLists:
         if n_rows == 0:
             raise InputError(f"{name} is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
-        _check_sizes(gains)
+        _check_sizes(gains, name)
         vars(self).update(gains=gains, unjudged=unjudged, columns={}, weights=None)
         # Lists that are made of these share it.
         vars(self)["_readings"] = {}
@@ -190,12 +190,12 @@ class RankedLists:
         return values
 
 
-def _check_sizes(gains) -> None:
+def _check_sizes(gains, name="y_true") -> None:
     """Raise for gains whose sums overflow."""
     highest = max(np.fmax.reduce(gains), -np.fmin.reduce(gains))
     if highest > _LARGEST_GAIN:
         raise InputError(
-            f"y_true gives gains up to {highest:g}, whose sums leave the range of float64: use "
+            f"{name} gives gains up to {highest:g}, whose sums leave the range of float64: use "
             f"gains up to {_LARGEST_GAIN:g}."
         )
 

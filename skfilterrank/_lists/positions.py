@@ -193,12 +193,7 @@ class PreferenceMatrix:
     kind: str
 
     @classmethod
-    def from_positions(
-        cls,
-        positions: Mapping,
-        *,
-        kind: str = "recall",
-    ) -> PreferenceMatrix:
+    def from_positions(cls, positions: Mapping, *, kind: str = "recall") -> PreferenceMatrix:
         """Order many systems for each query, from the positions of their relevant documents.
 
         Use it for runs that retrieved different documents, each aligned with the judgments

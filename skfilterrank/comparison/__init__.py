@@ -6,11 +6,7 @@ from skfilterrank._base.lazy_names import names_of
 from skfilterrank.comparison._compare_systems import PairwiseComparison as PairwiseComparison
 from skfilterrank.comparison._compare_systems import compare_systems, comparison_table
 from skfilterrank.comparison._order_systems import order_systems
-from skfilterrank.comparison._rank_correlation import (
-    kendall_tau,
-    swap_rate,
-    tau_ap,
-)
+from skfilterrank.comparison._rank_correlation import kendall_tau, swap_rate, tau_ap
 from skfilterrank.comparison._score_systems import score_predictions, score_systems
 from skfilterrank.comparison._system_scores import SystemScores
 

@@ -321,7 +321,7 @@ class QrelsIndex:
         self._docnos = rows.docnos.take(by_query)
         self._probabilities = None if rows.probabilities is None else rows.probabilities[by_query]
         self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_query])
-        self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
+        self.n_predicted = {} if self._judges is None else self._judges.counts(self._labels)
         self.n_pooled = len(by_query)
         self._is_by_query = is_by_query(qrels)
         self._is_known = ~np.isnan(self._label_sets[0])

@@ -208,7 +208,9 @@ def read_letor(
             )
         have_ids.add(sizes is None)
         if len(have_ids) > 1:
-            raise InputError("some of the files have ids of queries, and some have not: read each.")
+            raise InputError(
+                "some of the files have ids of queries, and some have not: read each by itself."
+            )
         if sizes is not None:
             _set_queries(blocks, n_blocks, sizes, query_codes, source)
 
@@ -274,8 +276,12 @@ def _check_parameters(n_features, zero_based, sparse, dtype):
     for name, value in {"zero_based": zero_based, "sparse": sparse}.items():
         if not (isinstance(value, bool) or value == "auto"):
             raise InputError(f'{name} must be "auto", True or False, got {brief(value)}.')
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise InputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
+    try:
+        found = str(np.dtype(dtype))
+    except TypeError:
+        found = brief(dtype)
+    if found not in ("float32", "float64"):
+        raise InputError(f"dtype must be float32 or float64, got {found}.")
     return np.dtype(dtype)
 
 
@@ -493,8 +499,8 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     if X.ndim != 2 or not X.shape[0]:
         raise InputError(f"X must be 2-dimensional with at least one row, got shape {X.shape}.")
     y = check_numbers(y, "y", entry="label").astype(np.float64, copy=False)
-    qids = _written_ids(groups, "groups", forbidden=r"[\s#]")
-    docnos = [""] * len(y) if docnos is None else _written_ids(docnos, "docnos", r"\s", empty=True)
+    qids = _written_ids(groups, "groups")
+    docnos = [""] * len(y) if docnos is None else _written_ids(docnos, "docnos", is_query=False)
     for name, array in (("y", y), ("groups", qids), ("docnos", docnos)):
         if len(array) != X.shape[0]:
             raise InputError(
@@ -512,21 +518,17 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     write_lines(path, map("{} qid:{}{}{}\n".format, labels, qids, rows, comments))
 
 
-def _written_ids(ids, name, forbidden, empty=False):
-    """Return ids as text; raise for an id that contains the pattern `forbidden`.
-
-    ``empty=True`` allows empty ids.
-    """
+def _written_ids(ids, name, is_query=True):
+    """Return ids as text; raise for white space, and for a query id that is empty or holds "#"."""
     column = as_column(ids, name, "id")
     ids, missing = np.asarray(column, dtype=object), is_missing(column, name)
     texts = ["" if none else str(item) for item, none in zip(ids, missing, strict=True)]
-    search = re.compile(forbidden, re.ASCII).search
-    for text in dict.fromkeys(texts):
-        if search(text) or (not text and not empty):
-            raise InputError(
-                f"{name} holds {brief(text)}, but ids in a LETOR file must not be empty or match "
-                f"{forbidden}. Rename it."
-            )
+    search = re.compile(r"[\s#]|\A\Z" if is_query else r"\s", re.ASCII).search
+    for text in filter(search, dict.fromkeys(texts)):
+        raise InputError(
+            f"{name} holds {brief(text)}, but ids in a LETOR file must not "
+            f"{'be empty or hold white space or #' if is_query else 'hold white space'}. Rename it."
+        )
     return texts
 
 

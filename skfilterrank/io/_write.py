@@ -12,12 +12,7 @@ from skfilterrank._files.files import check_target, write_lines
 from skfilterrank._files.forms import as_table, is_frame
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._align import rank_order
-from skfilterrank.io._pairs import (
-    Table,
-    iterations_of,
-    pair_rows,
-    qrels_rows_of,
-)
+from skfilterrank.io._pairs import Table, iterations_of, pair_rows, qrels_rows_of
 
 _DEFAULT_NAME = "skfilterrank"
 # Largest number of rows in memory as texts.
@@ -250,7 +245,9 @@ def _judged_rows(frame, *, may_lack):
     """
     table = as_table(frame, "label")
     if table is None:
-        raise InputTypeError(f"qrels must be a data frame, got {type(frame).__name__}.")
+        raise InputTypeError(
+            f"qrels must be a data frame, got {type(frame).__name__}: read files by read_qrels."
+        )
     rows = qrels_rows_of(Table(table, "qrels"))
     if rows.draws is not None:
         raise InputError(

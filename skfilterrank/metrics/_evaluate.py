@@ -19,12 +19,7 @@ from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
-from skfilterrank._lists.measure import (
-    MEASURES,
-    ParsedMeasure,
-    warn_of_forbidden,
-    warn_of_unjudged,
-)
+from skfilterrank._lists.measure import MEASURES, ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.scoring import (

@@ -187,12 +187,7 @@ lexirecall_score = Measure(
 )
 
 
-def _lexiprecision(
-    block: ListBlock,
-    *,
-    n_items: int | None = None,
-    scale: str = "log_odds",
-):
+def _lexiprecision(block: ListBlock, *, n_items: int | None = None, scale: str = "log_odds"):
     """Lexicographic precision: how a ranking compares with others, from the first document down.
 
     Rankings are compared by the position of their first relevant document; if that is equal, by
@@ -266,12 +261,7 @@ lexiprecision_score = Measure(
 )
 
 
-def _metric_lexirecall(
-    block: ListBlock,
-    *,
-    n_items: int | None = None,
-    epsilon: float = 0.5,
-):
+def _metric_lexirecall(block: ListBlock, *, n_items: int | None = None, epsilon: float = 0.5):
     """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
 
     The paper defines this number for lexicographic recall; use it to reproduce the paper. To

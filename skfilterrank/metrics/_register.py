@@ -15,13 +15,7 @@ from skfilterrank._lists.gains import OF_ALL
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import MEASURES, Measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
-from skfilterrank.exceptions import (
-    InputError,
-    InputTypeError,
-    SkfilterrankError,
-    brief,
-    brief_list,
-)
+from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief, brief_list
 
 # Reserved names: columns of tables, words in trec_eval's output, and texts that readers of tables
 # take for a missing value.

@@ -6,17 +6,12 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._base.checks import as_list
 from skfilterrank._base.results import Result, draws
 from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metaevaluation import SensitivityCurve, StabilityCurve
-from skfilterrank.plot._display import (
-    FONT_SIZE,
-    Display,
-    label_of_mean,
-    number,
-    shorten_all,
-)
+from skfilterrank.plot._display import FONT_SIZE, Display, label_of_mean, number, shorten_all
 from skfilterrank.thresholds import ThresholdCurve, threshold_curve
 
 _SIZE = (6.4, 4.8)  # inches
@@ -343,7 +338,7 @@ def _named(curves):
     if isinstance(curves, Result):
         curves = [curves]
     if not isinstance(curves, Mapping):
-        curves = list(curves)
+        curves = as_list(curves, "curves", "curves")
         names = [str(getattr(curve, "measure", None) or "measure") for curve in curves]
         for name in names:
             if names.count(name) > 1:

@@ -5,12 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skfilterrank._base.checks import (
-    check_choice,
-    is_finite_number,
-    is_number,
-    is_whole_number,
-)
+from skfilterrank._base.checks import check_choice, is_finite_number, is_number, is_whole_number
 from skfilterrank.exceptions import InputError
 
 

@@ -288,6 +288,7 @@ def test_an_error_of_the_first_line_says_what_the_file_seems_to_be(text, message
         ({"n_features": True}, ValueError, "n_features must be None .* got True"),
         ({"sparse": "yes"}, ValueError, "sparse must be \"auto\", True or False, got 'yes'"),
         ({"dtype": np.int64}, ValueError, "dtype must be float32 or float64, got int64"),
+        ({"dtype": "real"}, ValueError, "dtype must be float32 or float64, got 'real'"),
     ],
 )
 def test_bad_parameters(params, error, message):

@@ -60,6 +60,8 @@ def test_the_query_itself_is_dropped_from_judgments():
     assert index.align(ITSELF).n_judged_not_retrieved == 0
     # A document with the id of another query stays.
     assert QrelsIndex({"1": {"2": 1, "1": 1}}, own="drop").to_frame().index.tolist() == [("1", "2")]
+    by_machine = pd.DataFrame({"qid": "1", "docno": ["1", "2"], "label": 1, "judged_by": "large"})
+    assert QrelsIndex(by_machine, predicted="use", own="drop").n_predicted == {"large": 1}
 
 
 def test_bad_values_of_own():

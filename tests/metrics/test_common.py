@@ -12,6 +12,7 @@ import measure_facts
 from measure_checks import CHECKS, LABELS, OF_ROWS, RandomRows
 from measure_table import MEASURES
 from reference import NONNEGATIVE, gains_for, written
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
 from skfilterrank.metrics import get_measure, get_measure_names
@@ -237,3 +238,5 @@ def test_gains_whose_sums_are_no_numbers():
         with pytest.raises(ValueError, match=rf"gives gains up to {re.escape(most)}, whose sums"):
             measure("ndcg_f", gains, [2, 1])
     assert measure("ndcg_f", [1e200, 1e200], [2, 1]) == 1
+    with pytest.raises(ValueError, match=r"^y gives gains up to"):
+        RankedLists([1e300], groups=[0], name="y")

@@ -117,6 +117,8 @@ def test_errors(kind):
         MeasureCurvesDisplay({"ap": curve, "other": 3})
     with pytest.raises(ValueError, match="at least one curve"):
         MeasureCurvesDisplay([])
+    with pytest.raises(ValueError, match="curves must be a list of curves, got 3"):
+        MeasureCurvesDisplay(3)
 
 
 def test_curves_of_both_kinds_are_refused():
