@@ -201,7 +201,12 @@ _LINE_END = re.compile(r"\s*\n\s*")
 
 
 def brief(value) -> str:
-    """Return the repr of a value for an error message: one line of at most 80 characters."""
+    """Return the repr of a value for an error message: one line of at most 80 characters.
+
+    A NumPy scalar is shown like the equal Python value.
+    """
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    value = value.item() if kind and kind in "biufUS" and not value.ndim else value
     text = _LINE_END.sub(" ", _SHOWN.repr(value))
     if len(text) <= _LONGEST:
         return text
@@ -213,8 +218,7 @@ def brief_list(values) -> str:
     is_mapping = isinstance(values, Mapping)
     items = list(values.items() if is_mapping else values)
     shown = ", ".join(
-        ": ".join(map(_brief_scalar, item)) if is_mapping else _brief_scalar(item)
-        for item in items[:_MOST]
+        ": ".join(map(brief, item)) if is_mapping else brief(item) for item in items[:_MOST]
     )
     return shown if len(items) <= _MOST else f"{shown} and {len(items) - _MOST:,} more"
 
@@ -227,9 +231,3 @@ def did_you_mean(name: str, known, most: int = 3) -> str:
     plain = {each.lstrip("-"): each for each in known}
     near = [plain[each] for each in get_close_matches(name.lstrip("-"), list(plain), most)]
     return f" Did you mean {' or '.join(near)}?" if near else ""
-
-
-def _brief_scalar(value):
-    """Return the repr of a value; a NumPy scalar is shown like the equal Python value."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return brief(value.item() if kind and kind in "biufUS" and not value.ndim else value)

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._base.checks import as_column, check_container, count_rows, refuse_lazy
 from skfilterrank._base.words import warn_user
 from skfilterrank._lists.cut_queries import QuerySizes, unwatched, warn_of_cut_queries
-from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.queries import GroupIndex, find_groups
+from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank.exceptions import FitWarning, InputError
 
@@ -225,8 +225,12 @@ class RankerMixin:
                 FitWarning,
             )
         labels, gains = self._labels_to_score(y)
+        # A measure would name its own arguments in errors.
+        if (n_labels := len(as_gains(labels, gains, name="y"))) != len(scores):
+            raise InputError(f"y has {n_labels} labels but there are {len(scores)} rows.")
+        index = check_groups(groups, n_rows=len(scores), carrier="y as a pandas Series")
         return self._score_measure().utility(
-            labels, scores, groups=groups, gains=gains, query_weight=query_weight
+            labels, scores, groups=index, gains=gains, query_weight=query_weight
         )
 
     def _labels_to_score(self, y):

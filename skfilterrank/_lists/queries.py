@@ -532,7 +532,7 @@ def _check_same_rows(left, right, name, where, *, one_naming=False):
         if differs.any():
             row = int(differs.argmax())
             ids = (
-                brief(index.query_ids[codes[row : row + 1]].tolist()[0])
+                brief(index.query_ids[codes[row]])
                 for index, codes in ((left, left_codes), (right, right_codes))
             )
             raise InputError(
@@ -586,7 +586,7 @@ def check_groups(
         held = [each.index for each in carriers if isinstance(each, pd.Series | pd.DataFrame)]
         if levels := [name for index in held for name in index.names if name is not None]:
             text += f" If its index {brief_list(levels)} holds them, rename it: rename_axis('qid')."
-        if carrier.startswith("y_true"):
+        if carrier.startswith("y"):
             text += (
                 " Inside scikit-learn's model selection, such a Series keeps its query ids "
                 "through every split, but not in tools that make an array of y, such as RFECV; "

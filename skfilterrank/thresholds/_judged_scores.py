@@ -388,7 +388,7 @@ def number_clusters(clusters, index) -> np.ndarray:
     first[codes] = numbers
     if (first[codes] != numbers).any():
         row = int((first[codes] != numbers).argmax())
-        query = index.query_ids[codes[row : row + 1]].tolist()[0]
+        query = index.query_ids[codes[row]]
         raise InputError(
             f"clusters has several clusters for query {brief(query)}: give each query one cluster."
         )

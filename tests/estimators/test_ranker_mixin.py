@@ -31,7 +31,7 @@ from skfilterrank.ranking import (
     RankerMixin,
     make_ranker,
 )
-from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold
+from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, FixedThreshold
 
 MADE = {
     **{f"make_ranker({name!r})": make_ranker(name) for name in (*LOSSES, *METHODS)},
@@ -210,6 +210,27 @@ def test_fitted_without_queries_each_row_is_one(data, ranker):
     fitted = clone(ranker).fit(X, y)
     assert not fitted.fitted_with_groups_
     assert fitted.score(X, y) == fitted.score(X, y, groups=np.arange(len(y)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": [1.0, 2.0]}, r"^y has 2 labels but there are 4 rows\.$"),
+        ({"y": None}, "^y must hold one label per row, got None"),
+        ({"y": list("abab")}, "^y holds labels that are not numbers"),
+        ({"groups": None}, "^groups is missing: .* or give y as a pandas Series .* such as RFECV"),
+        ({"groups": [0, 0, 1]}, "^groups has 3 entries but there are 4 rows"),
+    ],
+)
+def test_errors_of_score_name_its_arguments(changed, message):
+    rows = {"y": [1.0, 0.0, 1.0, 0.0], "groups": [0, 0, 1, 1]}
+    for estimator, X in (
+        (QueryRanker(Ridge()), np.arange(4.0)[:, None]),
+        (FixedThreshold(1.0, measure="ndcg_f"), np.arange(4.0)),
+    ):
+        fitted = estimator.fit(X, **rows)
+        with pytest.raises(InputError, match=message):
+            fitted.score(X, **rows | changed)
 
 
 # tests/whole_package/test_estimator_contract.py searches over a case of each class of ours.

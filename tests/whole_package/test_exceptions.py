@@ -45,6 +45,11 @@ def test_short_values_are_shown_whole(value):
     assert brief(value) == repr(value)
 
 
+@pytest.mark.parametrize("value", [np.int64(3), np.float64(0.5), np.str_("a"), np.bool_(True)])
+def test_scalars_of_numpy_are_shown_like_those_of_python(value):
+    assert brief(value) == repr(value.item())
+
+
 def test_a_value_is_one_line():
     assert "\n" not in brief(pd.DataFrame({"a": [1, 2]}))
 
