@@ -14,9 +14,10 @@ from sklearn.pipeline import Pipeline
 
 from skfilterrank._base.checks import check_container, check_scores, count_rows
 from skfilterrank._base.sklearn_compat import BaseSearchCV, feature_names, final_step, first_step
+from skfilterrank._base.words import warn_user
 from skfilterrank._lists.cut_queries import unwatched
 from skfilterrank._lists.gains import as_gains
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 
 def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> np.ndarray:
@@ -144,6 +145,18 @@ def is_model(estimator, library, base) -> bool:
     """Tell if an estimator comes from a library, without importing the library."""
     module = sys.modules.get(library)
     return module is not None and isinstance(estimator, getattr(module, base))
+
+
+def warn_of_lost_zeros(estimator, X, *, was_sparse: bool, name: str = "X") -> None:
+    """Warn if XGBoost takes the zeros of X for missing values, and not those of `fit`, or not."""
+    is_sparse = sparse.issparse(X)
+    if is_sparse != was_sparse and is_model(estimator, "xgboost", "XGBModel"):
+        forms = ("sparse", "dense") if is_sparse else ("dense", "sparse")
+        warn_user(
+            f"{name} is {forms[0]}, but X of fit is {forms[1]}: {type(estimator).__name__} takes "
+            "the zeros of a sparse X for missing values. Give both in the same form.",
+            DataWarning,
+        )
 
 
 def in_library_form(estimator, X):

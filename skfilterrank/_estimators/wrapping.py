@@ -37,7 +37,7 @@ from skfilterrank._base.sklearn_compat import (
 )
 from skfilterrank._base.words import counted
 from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._estimators.responses import document_scores
+from skfilterrank._estimators.responses import document_scores, warn_of_lost_zeros
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.queries import find_groups, refuse_query_column
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
@@ -86,6 +86,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         check_feature_names(self, X, reset=True)
         check_n_features(self, X, reset=True)
         self._unnamed_columns = _unnamed_columns(X)
+        self._was_sparse = sparse.issparse(X)
         if "n_features_in_" not in vars(self):
             _refuse_numbers(X)
 
@@ -103,6 +104,8 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
             if hasattr(self, "n_features_in_"):
                 _refuse_numbers(X)
             check_n_features(self, X, reset=False)
+            was_sparse = vars(self).get("_was_sparse", sparse.issparse(X))
+            warn_of_lost_zeros(self._fitted_inner(), X, was_sparse=was_sparse)
 
     def _unfitted_inner(self):
         """Return the estimator that is cloned and fitted."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
@@ -29,6 +30,7 @@ from skfilterrank._estimators.responses import (
     in_library_form,
     is_model,
     library_errors,
+    warn_of_lost_zeros,
 )
 from skfilterrank._estimators.wrapping import (
     group_parameter,
@@ -154,6 +156,9 @@ def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
         estimator.fit(X, y, **params)
         return
     check_columns_of_sets(X, held_out)
+    for each in held_out:
+        was_sparse = sparse.issparse(X)
+        warn_of_lost_zeros(estimator, each.X, was_sparse=was_sparse, name="X of eval_set")
     if wanted is None:
         if held_out:
             params |= _eval_parameters(estimator, _pairs(held_out))

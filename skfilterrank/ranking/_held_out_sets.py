@@ -1,5 +1,6 @@
 """Held-out queries, and how estimators of other libraries stop by them."""
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from skfilterrank._estimators.responses import column_labels, is_model
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 
 # Parameters of `fit` of other libraries with an entry for each row of a held-out set.
@@ -254,6 +255,12 @@ class _Metric:
         self.sets = [
             (np.asarray(each.target, dtype=np.float32), each.gains, each.groups) for each in sets
         ]
+        for one, other in combinations(self.sets, 2):
+            if np.array_equal(one[0], other[0]) and not _are_measured_alike(one, other):
+                raise InputError(
+                    "two sets of eval_set have equal targets, and other queries or gains, so that "
+                    "they cannot be told apart: give one of them."
+                )
 
     def value(self, targets, scores) -> float | None:
         """Compute the measure of a set, with its defaults; None for other rows."""
@@ -261,6 +268,12 @@ class _Metric:
             if np.array_equal(known, np.asarray(targets, dtype=np.float32)):
                 return measured(self.measure, gains, np.asarray(scores, dtype=np.float64), groups)
         return None
+
+
+def _are_measured_alike(one, other):
+    """Tell if two held-out sets of a metric have the same gains and put the same rows together."""
+    codes = [GroupIndex.from_groups(groups).by_first_row().codes() for *_, groups in (one, other)]
+    return np.array_equal(one[1], other[1]) and np.array_equal(*codes)
 
 
 def measured(measure: ParsedMeasure, gains, scores, groups) -> float:

@@ -24,7 +24,7 @@ from skfilterrank._estimators.wrapping import (
 )
 from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
-from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fit_with_groups import (
     clone_inside,
@@ -170,6 +170,7 @@ def prepare_rows(
     encoder = TargetEncoder(kind, row_gains)
     fit_params = fit_params or {}
     _check_fit_params(fit_params, judged)
+    check_one_order(y=y, X=X, **fit_params)
     eval_sets = []
     if eval_set is not None:
         refuse_own_scores(fit_params)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from catboost import CatBoostRanker
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -17,7 +18,7 @@ from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 
 from dealt import numbers_of_queries
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, rbp_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.ranking._held_out_sets import held_out_rows
@@ -146,6 +147,32 @@ def test_held_out_sets_have_the_columns_of_the_rows(split, inner, around):
             around(inner).fit(
                 train, y, groups, eval_set=[(form(held_X), held_y)], eval_groups=[held_groups]
             )
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "catboost"])
+def test_sets_that_cannot_be_told_apart(library):
+    X, y, groups = np.arange(60.0)[:, None] % 7, np.tile([1, 0, 2], 20), np.repeat(range(20), 3)
+    ranker = QueryRanker(clone(RANKERS[library]).set_params(n_estimators=2))
+    sets = {"eval_set": [(X, y), (-X, y)]}
+    ranker.fit(X, y, groups, **sets, eval_groups=[groups, 100 - groups])
+    with pytest.raises(InputError, match="two sets of eval_set have equal targets"):
+        ranker.fit(X, y, groups, **sets, eval_groups=[groups, groups // 2])
+
+
+@pytest.mark.parametrize(("form", "other"), [(np.asarray, csr_array), (csr_array, np.asarray)])
+def test_xgboost_takes_zeros_of_sparse_rows_for_missing_values(split, form, other):
+    (X, y, groups), (held_X, held_y, held_groups) = split.learn, split.held
+    X, held_X = (np.where(abs(rows) < 0.5, 0, rows) for rows in (X, held_X))
+    sets = {"eval_set": (form(held_X), held_y), "eval_groups": held_groups}
+    ranker = QueryRanker(RANKERS["xgboost"]).fit(form(X), y, groups, **sets)
+    ranker.predict(form(X))
+    with pytest.warns(DataWarning, match="but X of fit is .* zeros of a sparse X for missing"):
+        assert (ranker.predict(other(X)) != ranker.predict(form(X))).any()
+    sets["eval_set"] = (other(held_X), held_y)
+    with pytest.warns(DataWarning, match="^X of eval_set is .*, but X of fit is"):
+        ranker.fit(form(X), y, groups, **sets)
+    sets["eval_set"] = (other(held_X), held_y)
+    QueryRanker(RANKERS["lightgbm"]).fit(form(X), y, groups, **sets).predict(other(X))
 
 
 def test_columns_of_held_out_sets_may_be_picked_by_name(split):

@@ -87,9 +87,10 @@ class TestBadInput:
         with pytest.raises(ValueError, match=f"y has {n_rows - 1} labels but X has {n_rows}"):
             self.fit(data, y=data.y[1:])
 
-    @pytest.mark.parametrize("name", ["X", "groups"])
+    @pytest.mark.parametrize("name", ["X", "groups", "sample_weight"])
     def test_rows_in_another_order(self, data, name):
         given = {"X": pd.DataFrame(data.X), "groups": pd.Series(data.groups)}
+        given["sample_weight"] = pd.Series(1.0 + data.groups)
         given[name] = given[name][::-1]
         model = RankAndFilter(LogisticRegression())
         with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
