@@ -386,7 +386,7 @@ def raise_for_bad_columns(X, estimator, error):
         values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
     except (TypeError, ValueError):
         if not hasattr(first_step(estimator), "transform"):
-            _raise_for_text(X, owner, error)
+            raise_for_text(X, owner, error)
         return
     if not _OF_NUMBERS.search(str(error)):
         return
@@ -404,14 +404,21 @@ def raise_for_bad_columns(X, estimator, error):
         ) from error
 
 
-def _raise_for_text(X, owner, error):
+def raise_for_text(X, owner, error):
     """Raise an error that names columns without numbers, if there are any."""
     refuse_dates(X)
-    if isinstance(X, pd.DataFrame):
-        names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
-        if names:
-            raise InputError(
-                f"X has {counted(len(names), 'column')} that {owner} does not support, such as "
-                f"{brief(names[0])} of dtype {X[names[0]].dtype}: convert them to numbers, for "
-                "example by OrdinalEncoder in a Pipeline, or to categories if it supports these."
-            ) from error
+    # Some models support categories of texts.
+    are_refused = "could not convert string" in str(error)
+    dtypes = X.dtypes.items() if isinstance(X, pd.DataFrame) else ()
+    found = [
+        (name, dtype)
+        for name, dtype in dtypes
+        if is_string_dtype(dtype.categories if are_refused and dtype == "category" else dtype)
+    ]
+    if found:
+        name, dtype = found[0]
+        raise InputError(
+            f"X has {counted(len(found), 'column')} that {owner} does not support, such as "
+            f"{brief(name)} of dtype {dtype}: convert them to numbers, for example by "
+            "OrdinalEncoder in a Pipeline, or to categories if it supports these."
+        ) from error

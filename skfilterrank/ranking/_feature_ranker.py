@@ -10,7 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._base.checks import check_container, check_count
 from skfilterrank._base.words import progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
+from skfilterrank._estimators.wrapping import (
+    check_finite_columns,
+    raise_for_text,
+    refuse_dates,
+)
 from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.cut_queries import note_documents, warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
@@ -58,16 +62,20 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         check_container(X)
         refuse_dates(X)
         warn_of_cut_queries(self, find_groups(groups, X))
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=self._sparse_format,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            # X without rows is allowed in predict.
-            ensure_min_samples=int(reset),
-        )
+        try:
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=self._sparse_format,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                # X without rows is allowed in predict.
+                ensure_min_samples=int(reset),
+            )
+        except ValueError as error:
+            raise_for_text(X, type(self).__name__, error)
+            raise
         names = getattr(self, "feature_names_in_", None)
         refuse_query_column(names)
         check_finite_columns(X, owner=type(self).__name__, names=names, allow_nan=self._takes_nan)

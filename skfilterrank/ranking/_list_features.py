@@ -9,7 +9,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._base.checks import as_number_array, check_choice, check_container, count_rows
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
+from skfilterrank._estimators.wrapping import (
+    check_finite_columns,
+    raise_for_text,
+    refuse_dates,
+)
 from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank.exceptions import InputError
 
@@ -153,8 +157,12 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "X is sparse, and scaling within queries would change its zeros: pass "
                 "X.toarray(), or scale only dense columns by a ColumnTransformer."
             )
-        X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         owner = type(self).__name__
+        try:
+            X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        except ValueError as error:
+            raise_for_text(X, owner, error)
+            raise
         names = getattr(self, "feature_names_in_", None)
         check_finite_columns(X, owner=owner, names=names, allow_nan=True)
         return X

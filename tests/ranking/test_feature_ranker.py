@@ -1,17 +1,19 @@
 """The rows that rankers of features learn from and predict, the same for each of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from feature_rankers import RANKERS, adarank, coordinate_ascent, rankboost
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     CoordinateAscentRanker,
     OrdinalRanker,
     QueryRanker,
+    QueryScaler,
     RankAndFilter,
     make_ranker,
 )
@@ -29,6 +31,21 @@ def test_no_query_ids(judged, make):
     alone = np.arange(len(y))
     with pytest.warns(FitWarning, match="score was given no query ids"):
         assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
+
+
+@pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost, QueryScaler])
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_columns_of_text_are_named(judged, make, dtype):
+    X, y, groups = judged
+    given = {} if make is QueryScaler else {"y": y, "groups": groups}
+    words = pd.Series(["a", "b"] * len(y))[: len(y)].astype(dtype)
+    table = pd.DataFrame(X).rename(columns="f{}".format)
+    with pytest.raises(InputError, match=r"X has 1 column that .*, such as 'words' of dtype "):
+        make().fit(table.assign(words=words), **given)
+    fitted = make().fit(table, **given)
+    serve = fitted.transform if make is QueryScaler else fitted.predict
+    with pytest.raises(InputError, match=r"such as 'f0' of dtype "):
+        serve(table.assign(f0=words), groups=groups)
 
 
 def ranknet(**params):
