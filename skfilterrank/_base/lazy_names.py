@@ -1,4 +1,4 @@
-"""Lazy imports of rooms, names and optional packages; a wrong name is answered by a similar one."""
+"""Lazy imports of rooms, names and optional packages; wrong names get similar ones suggested."""
 
 import importlib
 import sys

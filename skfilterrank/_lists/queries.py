@@ -318,7 +318,7 @@ def _of_no_id(missing, name):
 
 
 def _owner(name):
-    """Return what the ids of an argument belong to."""
+    """Return the word for what ids of an argument name: "query" or "cluster"."""
     return "cluster" if name == "clusters" else "query"
 
 
@@ -623,7 +623,7 @@ def check_one_order(**columns) -> None:
     """Raise if two of some pandas objects have the same index in different orders.
 
     Rows are matched by position, so that their values would belong to other rows. A fresh index
-    beside that of sorted rows looks alike, so the error names the way out of both. Indexes with
+    beside one of sorted rows looks the same, so the error names the remedies of both. Indexes with
     other labels, other names or another dtype say nothing.
     """
     _check_orders(list(columns.items()))

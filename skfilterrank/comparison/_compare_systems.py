@@ -249,8 +249,8 @@ class PairwiseComparison(Result):
     def notes(self) -> list[str]:
         """Warnings for the reader of the results, as a list of sentences.
 
-        They say that all systems have equal values, that the difference of a pair is the same for
-        every query, or that even the smallest possible p value would not be significant.
+        They say one of three things: all systems have equal values; the difference of a pair is the
+        same for every query; or even the smallest possible p value would not be significant.
         """
         if self._is_all_tied():
             return [
@@ -676,8 +676,8 @@ def comparison_table(
         Text of the table, with a row for each system, a column for each measure, and a note that
         explains the marks and names the tests. The best means of a measure are bold. With a
         baseline, "+" and "-" mark systems that are significantly better and worse than the
-        baseline. Without a baseline, each system has a letter (a number if there are more than 26
-        systems), and a mean is marked with the letters of the systems that are significantly worse.
+        baseline. Without a baseline, each system has a letter, or a number if there are more than
+        26 systems. A mean is marked with the letters of the systems that are significantly worse.
 
     Raises
     ------

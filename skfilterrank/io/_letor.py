@@ -95,9 +95,9 @@ def read_letor(
     A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
     Indices may have any order, without repeats; features that are not listed are 0. Blank lines and
     lines that hold only a comment are skipped. The document id is read from ``docid = X`` in the
-    comment. Where no comment says ``docid =``, it is the first word of the comment, as in files of
-    RankLib, if every line has a comment, some query has several lines, and none the same word
-    twice.
+    comment. Where no comment says ``docid =``, it may be the first word of the comment, as in files
+    of RankLib. For this every line must have a comment, some query several lines, and none the same
+    word twice.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def read_letor(
 
 
 def _start_of(lines):
-    """Return the first index that comments above the rows tell: True for 0, None if none does."""
+    """Tell if the first index is 0 by the comments above the rows; None if they do not say."""
     above = itertools.takewhile(lambda line: not line.partition("#")[0].strip(_BLANKS), lines)
     found = [match[1] == "zero" for match in map(_START.match, above) if match]
     return found[0] if found else None

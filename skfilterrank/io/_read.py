@@ -299,7 +299,7 @@ def read_run(source, *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     Columns are separated by one or more blanks, which are space, tab, vertical tab and form feed,
     as in trec_eval; other control bytes are part of an id. Blank lines and lines that begin with
     "#" are skipped, as in trec_eval 10. Unlike in trec_eval, a line must have exactly six columns
-    and the rank must be a number, so that a blank within an id is an error instead of shifted
+    and the rank must be a number. So a blank within an id is an error, and does not shift
     columns. Ids stay as they are written, so "01" and "1" are two queries. Lines with three columns
     have the format of MS MARCO, ``qid docno rank``. The score is then the negative rank, as in a
     table with ranks but without scores. Lines with four columns are ``qid docno rank score``, if

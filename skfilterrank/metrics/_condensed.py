@@ -97,10 +97,10 @@ def _judged(block: ListBlock, k):
     Notes
     -----
     The number of judged rows among the first k of the returned list, divided by the number shown
-    there, ``min(k, length of the returned list)``: "Judged@k" of ir_measures [1]_, which also
-    divides by what is shown (and takes a label of -1, with which TREC marks unjudged documents of
-    the pool, for a judgment). Here ``ties="worst"`` has the unjudged documents of a tie first, and
-    ``ties="best"`` last, whatever the gains.
+    there, ``min(k, length of the returned list)``. "Judged@k" of ir_measures [1]_ is the same, but
+    takes a label of -1, with which TREC marks unjudged documents of the pool, for a judgment. Here
+    ``ties="worst"`` has the unjudged documents of a tie first, and ``ties="best"`` last, whatever
+    the gains.
 
     Hidden documents are not shown and do not count. Unjudged documents that are shown lower the
     share. Forbidden documents are judged.
@@ -199,7 +199,7 @@ def _bpref(block: ListBlock, *, variant: str = "trec_eval"):
 
     Notes
     -----
-    With R relevant and N judged non-relevant documents in the query's pool, retrieved or not, each
+    Let the query's pool have R relevant and N judged non-relevant documents, retrieved or not. A
     relevant document that is retrieved, with n judged non-relevant ones above it, counts
 
     * ``1 - min(n, R) / min(R, N)`` by "trec_eval", the rule of the program of that name;

@@ -447,7 +447,7 @@ def values_of_queries(
 
 
 def means_of(measures: Iterable[ParsedMeasure], values, weights=None) -> list[float]:
-    """Return one number of each measure for all queries, from a column of values each."""
+    """Combine the values of queries, in a column for each measure, into one number of each."""
     return [
         number_over_queries(column, each.measure.over_queries, weights)
         for each, column in zip(measures, values.T, strict=True)

@@ -243,8 +243,8 @@ empty_list_rate = Measure(
 def _qwa(block: ListBlock):
     """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
 
-    The gain of the terminal document grows with the number of relevant documents before it, and its
-    place is higher for shorter lists. So a list that stops in time has a higher value. Meant for
+    The gain of the terminal document grows with the number of relevant documents before it, and it
+    comes earlier in shorter lists. So a list that stops in time has a higher value. Meant for
     binary labels; with graded or negative gains it is unbounded.
 
     See Also
@@ -253,8 +253,8 @@ def _qwa(block: ListBlock):
 
     Notes
     -----
-    The terminal document's gain is 1 where the pool has no relevant document, else the sum of the
-    gains in the returned list over the number r of relevant documents (gain above 0) in the pool.
+    Let r be the number of relevant documents (gain above 0) in the pool. The terminal document's
+    gain is the sum of the gains in the returned list divided by r, and 1 if r is 0.
     The extended list is measured by nDCG at its own length, one more than what was returned; the
     ideal is the r relevant documents, best first, then one terminal document of gain 1, cut at
     the same place. Section 2 of [1]_, after [2]_.

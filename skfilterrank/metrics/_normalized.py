@@ -170,8 +170,8 @@ def _ul_normalized(
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
     So is a measure that is negative for some list. V1 and V2 are not linear in A. Ties are averaged
     in A, so a system that gives all documents one score has V2 = 0. The mean of V2 over random
-    rankings is another number, often below 0, because a value below R is divided by R and a value
-    above R by U - R: on MQ2007 it is -0.17 for DCG@10 and -0.23 for SP@10. Section 3 of [1]_ says
+    rankings is another number, often below 0: differences below R are divided by R, and those above
+    R by U - R. On MQ2007 it is -0.17 for DCG@10 and -0.23 for SP@10. Section 3 of [1]_ says
     instead that V2 = 0 "means a randomized ranking". :func:`random_ranking_bound` computes that
     mean from random rankings. For a measure without an average over tied orders, its own rule for
     ties replaces "average".

@@ -99,7 +99,7 @@ def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
     """Compute, for each set, the share of sets that follow it, or precede it; shape (n_sets,).
 
     Shares are weakly monotone in the order of sets, in spite of rounding. Terms that are left out
-    or limited at a level depend only on the positions at that level and above, and no value exceeds
+    or limited at a level depend only on the positions at that level and above. No value exceeds
     that of the next position.
     """
     terms, passes = _following if following else _preceding, []

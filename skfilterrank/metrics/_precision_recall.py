@@ -169,9 +169,9 @@ def _recall(block: ListBlock, k):
 
     Notes
     -----
-    The number of rows of gain above 0 among the first k of the returned list, divided by their
-    number in the query's whole pool, returned or not (``recall_k`` of trec_eval). Without `k`, the
-    whole returned list counts.
+    Of the rows of gain above 0 in the query's whole pool, returned or not, the share that is among
+    the first k of the returned list (``recall_k`` of trec_eval). Without `k`, the whole returned
+    list counts.
 
     ``"context_recall"`` is another name: the context recall of RAGAS [2]_. Rows are the reference
     passages (its IDBasedContextRecall), or the statements of a reference answer, of which those
@@ -239,8 +239,8 @@ def _r_precision(block: ListBlock, *, multiple: float = 1.0):
 
     Notes
     -----
-    The number of rows of gain above 0 among the first R of the returned list, divided by R, their
-    number in the query's whole pool, returned or not (``Rprec`` of trec_eval).
+    Of the R rows of gain above 0 in the query's whole pool, returned or not, the share that is
+    among the first R of the returned list (``Rprec`` of trec_eval).
 
     Hidden documents leave no gap, but relevant ones still count in R, so other documents cannot
     replace them. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are removed

@@ -227,8 +227,8 @@ def random_ranking_bound(
     -----
     ``RLB[A@k]`` of [1]_, which gives it for DCG and the sum of precisions. All judged documents
     are ranked and none is hidden; to let unjudged documents take part, give them label 0.
-    The rankings drawn for a query depend on the seed and on its gains alone, so the result does
-    not change with row order, query ids or the other queries; queries of equal gains share it,
+    The rankings drawn for a query depend on the seed and on its gains alone. So the result does
+    not change with row order, query ids or the other queries. Queries of equal gains share it,
     which the standard error of the mean takes into account. A simulation takes a Python loop
     over the distinct queries.
 

@@ -48,9 +48,9 @@ def register_measure(
     function : callable
         The function, in one of two forms.
         ``function(y_true, y_score, k, *, option=default, ...)`` returns the value of one query, NaN
-        where undefined. It is given the gains of the documents that are shown, 0 where unjudged,
-        and their scores, from the highest score down, of equal scores the lowest gain first; `k` is
-        the cut-off or None. An argument `pool` is given the gains of all judged documents, hidden
+        where undefined. It is given the gains of the shown documents, 0 where unjudged, and their
+        scores, from the highest score down; of equal scores the lowest gain comes first. `k` is the
+        cut-off or None. An argument `pool` is given the gains of all judged documents, hidden
         ones too, highest first.
         ``function(block, k, *, option=default, ...)`` returns the values of all queries of a block,
         float64 of shape (n_queries,), and is much faster. It reads places by ``block.ranked``, so

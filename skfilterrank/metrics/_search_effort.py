@@ -145,8 +145,8 @@ def _tse(
     >>> total_search_efficiency_score(y_true, [5, 4, 3, 2, 1], groups=groups)  # 1 / 4
     0.25
 
-    The second relevant document is hidden, and thought to be the last of the five rows and
-    two more, or of a thousand:
+    The second relevant document is hidden, and counts as the last of the five rows and two
+    more, or of a thousand:
 
     >>> filtered = [5, 4, 3, float("-inf"), 1]
     >>> total_search_efficiency_score(y_true, filtered, groups=groups)

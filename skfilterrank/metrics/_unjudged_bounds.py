@@ -253,11 +253,11 @@ default=None
     Notes
     -----
     Each unjudged row of a query has gain `low` or `high`, and no gain in between. For every number
-    j, the measure is computed with `high` for the first j unjudged rows of the list, for the last
-    j, and for the last j of those that can be in the top k. These bounds are exact for measures
-    that always prefer the better of two documents at the higher place. All measures of the table
-    do, except those that depend on labels in between. Only the given rows are considered, so they
-    must reach as deep as the lists. For RBP, the difference of the two is the residual of [1]_.
+    j, the measure is computed three times. In turn, `high` is the gain of the first j unjudged rows
+    of the list, the last j, and the last j of those that can be in the top k. The bounds are exact
+    for measures that always prefer the better of two documents at the higher place. All measures of
+    the table do, except those that depend on labels in between. Only given rows are considered, so
+    they must reach as deep as the lists. For RBP, the difference of the two is the residual of [1]_.
 
     A query with u unjudged rows needs 3 (u + 1) values of the measure, so the time grows with the
     square of its rows. A few values suffice, and the time is linear, for precision, recall, F, AP,

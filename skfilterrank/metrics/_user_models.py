@@ -148,9 +148,9 @@ def _rbp_residual(block: ListBlock, k, *, persistence: float = 0.8):
     Notes
     -----
     ``sum of (1 - p) p^(i - 1)`` over the places i of unjudged documents among the first k of the
-    returned list, plus ``p^m`` for documents behind the m places that are shown there. As in
-    trec_eval, and unlike in [1]_, a list without an unjudged document has 0. Here ``ties="worst"``
-    has the unjudged documents of a tie first, and ``ties="best"`` last, whatever the gains.
+    returned list. Documents behind the m places that are shown there add ``p^m``. As in trec_eval,
+    and unlike in [1]_, a list without an unjudged document has 0. Here ``ties="worst"`` has the
+    unjudged documents of a tie first, and ``ties="best"`` last, whatever the gains.
 
     Hidden documents leave no gap. Unjudged documents are those that may be relevant, also with
     ``unjudged="drop"``.
