@@ -194,7 +194,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
 
 # Possible parameters of `fit` for queries; the first that exists is used.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
-# Those of rankers of other libraries, which cannot learn without queries.
+# Names in rankers of other libraries, which cannot learn without queries.
 OTHER_GROUPS = {"qid", "group_id", "group"}
 OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 

@@ -257,7 +257,7 @@ default=None
     of the list, the last j, and the last j of those that can be in the top k. The bounds are exact
     for measures that always prefer the better of two documents at the higher place. All measures of
     the table do, except those that depend on labels in between. Only given rows are considered, so
-    they must reach as deep as the lists. For RBP, the difference of the two is the residual of [1]_.
+    they must reach as deep as the lists. For RBP, the difference of both is the residual of [1]_.
 
     A query with u unjudged rows needs 3 (u + 1) values of the measure, so the time grows with the
     square of its rows. A few values suffice, and the time is linear, for precision, recall, F, AP,
