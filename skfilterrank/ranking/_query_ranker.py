@@ -402,7 +402,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         -------
         ndarray of shape (n_rows,), dtype float64
             Scores, higher is better: from 0 to ``n_levels - 1``, or to the span of the gains with
-            ``weights="gain"``.
+            ``weights="gain"``. With one level, the score is its gain.
         """
         above = self.predict_level_proba(X, groups=groups)
         if len(self.levels_) == 1:

@@ -211,7 +211,7 @@ class ListLearner:
         for test, predicted in found:
             for of_member, values in zip(chances, predicted):
                 of_member[:, test] = values
-        shares = {each: 1.0 / len(makers) for each in list(_MIXTURE)[: len(makers)]}
+        shares = dict.fromkeys(_MIXTURE if own is None else ["estimator"], 1.0 / len(makers))
         if own is None and learned.any():
             shares = _best_shares(chances[:, :, learned], kinds[learned], codes[learned])
         learner = cls(levels, list(columns), unit, members, shares)
@@ -446,8 +446,8 @@ class LearnedThreshold(BaseThreshold):
         The measure at every factor, with out-of-fold probabilities.
     cut_ : Cut
         The fitted cut. `cut_.learner` holds the models: `gains` of each class, ascending, `shares`
-        of "trees", "linear" and "score" in the mixture, and `columns`, the additional columns of
-        the table, which `predict` needs, too.
+        of "trees", "linear" and "score" in the mixture (of "estimator" if one was given), and
+        `columns`, the additional columns of the table, which `predict` needs, too.
     best_score_, held_out_, comparability_
         See :class:`TunedThreshold`. All use out-of-fold probabilities. For `held_out_` the factor
         is chosen without the query's fold, too, but the shares of the mixture are not.

@@ -455,7 +455,7 @@ def _drawn(judged, shown) -> np.ndarray:
 
 
 class DrawnSoFar(NamedTuple):
-    """Numbers of queries in a stream, which decide what counts, as in :class:`CountedQueries`.
+    """Numbers of queries of a stream so far; they count by the rule of :class:`CountedQueries`.
 
     Attributes
     ----------

@@ -334,7 +334,10 @@ def read_risks(risks, among="all") -> list[Risk]:
         found.append(risk._replace(answered=among == "answered" and risk.reads != "none"))
     names = [risk.name for risk in found]
     if len(set(names)) < len(names):
-        raise InputError(f"{{risks}} names a risk twice: {', '.join(names)}.", argument="risks")
+        raise InputError(
+            f"{{risks}} names a risk twice: {', '.join(names)}. Give each with one level.",
+            argument="risks",
+        )
     return found
 
 

@@ -152,8 +152,8 @@ class RiskStatus(Result):
     rates : DataFrame
         A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
         "among", the queries that count ("all" or "answered", those that are shown something);
-        "n_queries", the number of queries that counted; "n_left_out", that of queries whose loss is
-        unknown, since nothing is judged of what they show; "observed", their mean loss; "lower" and
+        "n_queries", the number of queries that counted; "n_left_out", that of queries that do not
+        count, for lack of labels; "observed", their mean loss; "lower" and
         "upper", a confidence interval that holds at all times at once; "evidence", the highest test
         statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm. With
         clusters, numbers of queries are numbers of clusters.

@@ -65,6 +65,7 @@ def test_follows_the_list_where_one_threshold_does_not():
     scores, y, groups = two_kinds(80)
     new, labels, queries = two_kinds(80, seed=1)
     learned = LearnedThreshold("f", estimator=QUICK, cv=3).fit(scores, y, groups=groups)
+    assert learned.cut_.learner.shares == {"estimator": 1.0}
     one = TunedThreshold("f").fit(scores, y, groups=groups)
     values = [
         f_score(labels, cut.predict(new, groups=queries), groups=queries) for cut in (learned, one)
