@@ -388,8 +388,10 @@ def option_of(term: str) -> str:
     """Return the words of the command line for an argument (perhaps with a value) or a function."""
     if term.startswith("row ") and call.documents is not None:
         return f"document {brief(call.documents[int(term[4:])])}"
-    if term.startswith(", "):
-        return ""  # advice that no command can take
+    if term.startswith((", ", " ")):  # advice that only commands with all its options can take
+        names = re.findall(r"(\w+)='", term)
+        is_taken = names and all(name in call.written for name in names)
+        return re.sub(r"\w+='\w+'", lambda found: option_of(found[0]), term) if is_taken else ""
     _, name, is_given, value, _ = _TERM.split(term, maxsplit=1)
     option = call.written.get(_OPTION_OF.get(name, name))
     if term in _WRITTEN and (option is None or value):

@@ -139,8 +139,8 @@ def judges_of(content, subtopic=None) -> Judges | None:
                 f"{brief(words[0])} in its second column, which has more different words than the "
                 "third",
                 f"; write {QRELS.columns}, with the iteration 0 where there is none, or put names "
-                "of the columns into a first line. For diversity judgments, pass {subtopic='max'}.",
-                "subtopic='max'",
+                "of the columns into a first line.{ For diversity judgments, pass subtopic='max'.}",
+                " For diversity judgments, pass subtopic='max'.",
             )
         if set(names) == {PEOPLE}:
             return None

@@ -18,7 +18,8 @@ WAYS = ("raise", "max", "first")
 _PAIR = ["list", "docno"]
 # Arguments that errors name.
 _ARGUMENTS = (
-    *("subtopic='max'", "duplicates='max'", "duplicates='first'"),
+    ", and subtopic='max' takes the highest label",
+    *(", as duplicates='max' does", ", or give duplicates='max' or duplicates='first'"),
     *(", of read_qrels", ", to read_qrels"),
 )
 
@@ -118,14 +119,14 @@ def _fail(content, rows, again, keys):
         one, other = again.loc[before], again.loc[row]
         if one["second"] != other["second"]:
             rest = (
-                ". If the second column holds subtopics (diversity judgments), {subtopic='max'} "
-                "takes the highest label, and ir_measures has alpha-nDCG; if it holds groups of "
-                "assessors (qrels_jg), {duplicates='max'} does{, of read_qrels}."
+                ". If the second column holds subtopics (diversity judgments), ir_measures has "
+                "alpha-nDCG{, and subtopic='max' takes the highest label}; if it holds groups of "
+                "assessors (qrels_jg), keep one label{, as duplicates='max' does}{, of read_qrels}."
             )
         elif one["label"] != other["label"]:
             rest = (
-                f", with the labels {one['label']:g} and {other['label']:g}; keep one of them, or "
-                "give {duplicates='max'} or {duplicates='first'}{, to read_qrels}."
+                f", with the labels {one['label']:g} and {other['label']:g}; keep one of them"
+                "{, or give duplicates='max' or duplicates='first'}{, to read_qrels}."
             )
     what = f"document {docno} twice in query {query}"
     content.fail(int(row), what, f"{place}{rest}", _ARGUMENTS)

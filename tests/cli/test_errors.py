@@ -285,3 +285,24 @@ def test_notes_follow_a_whole_sentence(text):
 def test_words_that_are_not_known(run, words, message):
     code, _, err = run(*words.split())
     assert (code, message in err) == (2, True), err
+
+
+@pytest.mark.parametrize(
+    ("lines", "advice"),
+    [
+        ("1 0 a 1\n1 0 a 0\n", "or give --duplicates max or --duplicates first"),
+        ("1 1 a 1\n1 2 a 1\n1 3 a 0\n1 4 b 0\n", "For diversity judgments, pass --subtopic max."),
+        ("1 1 a 1\n1 2 a 0\n1 1 b 0\n1 1 c 0\n", "--subtopic max takes the highest label"),
+    ],
+)
+def test_no_option_is_advised_that_the_command_lacks(lines, advice, sample, run):
+    Path("twice.txt").write_text(lines)
+    for command, has_option in (
+        ("evaluate twice.txt r.txt", True),
+        ("complete twice.txt r.txt", False),
+        ("select r.txt --judged twice.txt --out j.csv", False),
+    ):
+        code, _, err = run(*command.split())
+        assert (code, advice in err) == (2, has_option), err
+        assert "duplicates=" not in err
+        assert "subtopic=" not in err

@@ -20,7 +20,7 @@ def qrels_of(text, **params):
 def test_subtopics_of_diversity_judgments():
     message = (
         r"<stream>:2: .* document 'a' twice in query '1' \(first in line 1\)\. If the second "
-        "column holds subtopics .* subtopic='max' takes the highest label, and ir_measures has al"
+        "column holds subtopics .* ir_measures has alpha-nDCG, and subtopic='max' takes the highest"
     )
     for read in (qrels_of, lambda text: align(io.StringIO(text), {"1": {"a": 1.0}})):
         with pytest.raises(FileFormatError, match=message):
