@@ -131,15 +131,16 @@ def test_table(compare):
     [
         ([], {}),
         (["--test", "sign", "--correction", "none"], {"test": "sign", "correction": None}),
-        (["--test", "tukey"], {"test": "tukey"}),
+        (["--test", "tukey", "--confidence-level", "0.7"], {"test": "tukey", "alpha": 0.3}),
         (
             ["--test", "randomization", "--n-resamples", "200", "--random-state", "7"],
             {"test": "randomization", "n_resamples": 200, "random_state": 7},
         ),
         (["--correction", "fdr_bh"], {"correction": "fdr_bh"}),
-        (["--correction", "bonferroni"], {"correction": "bonferroni"}),
-        (["--baseline", "fair"], {"baseline": "fair"}),
-        (["--confidence-level", "0.7"], {"alpha": 0.3}),
+        (
+            ["--correction", "bonferroni", "--baseline", "fair"],
+            {"correction": "bonferroni", "baseline": "fair"},
+        ),
     ],
 )
 def test_csv_has_what_the_library_says(compare, arguments, params):

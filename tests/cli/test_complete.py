@@ -8,6 +8,7 @@ from judged_documents import changed
 from label_sets import label_sets
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import complete_qrels
+from thinned import thinned
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,7 +67,7 @@ def test_machines_seeds_and_depth(complete, folder):
     assert len(few) < len(found)
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "csv.gz"])
+@pytest.mark.parametrize("ending", thinned(["jsonl", "jsonl.gz", "csv.gz"], turn=1, parts=2))
 def test_other_files(run, complete, ending):
     expected, _ = complete()
     code, _, err = run(*changed(BASE, ["--out", f"out.{ending}"]))

@@ -233,24 +233,21 @@ GAINS = {"zero": "--gains=0=-1,1=0,2=1", "one": "--gains=0=0,1=-1,2=1", "none": 
 
 @pytest.mark.slow
 @hides_nothing
-@pytest.mark.parametrize(
-    ("name", "first", "second"),
-    [("zero", 2 / 6, 6 / 10), ("one", 1 / 6, 1 / 10), ("none", 0, 0)],
-)
-def test_what_is_forbidden_is_told_by_the_gains_of_the_filter(run, graded, name, first, second):
+def test_what_is_forbidden_is_told_by_the_gains_of_the_filter(run, graded):
     """Also where a filter of other gains, and its state, are beside it."""
     for each, said in GAINS.items():
         made = ["--risk", "any_forbidden=0.5", "--save", f"{each}.json"]
         assert run("threshold", "qrels.txt", "run.txt", said, *made)[0] == 0
-    for day, share, count in (("first", first, 6), ("second", second, 10)):
-        found = {}
+    shares = {"zero": (2 / 6, 6 / 10), "one": (1 / 6, 1 / 10), "none": (0, 0)}
+    assert shares.keys() == GAINS.keys()
+    for number, (day, count) in enumerate((("first", 6), ("second", 10))):
         for each in GAINS:
             files = ["--qrels", f"{day}.qrels", "--run", f"{day}.run"]
             code, out, err = run("monitor", f"{each}.json", *files, "--format", "csv")
             assert code == 0, err
-            (found[each],) = pd.read_csv(io.StringIO(out)).to_dict("records")
-        assert found[name]["n_queries"] == count
-        assert found[name]["observed"] == pytest.approx(share)
+            (found,) = pd.read_csv(io.StringIO(out)).to_dict("records")
+            assert found["n_queries"] == count
+            assert found["observed"] == pytest.approx(shares[each][number])
 
 
 @hides_nothing

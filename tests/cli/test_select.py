@@ -201,7 +201,7 @@ SAVED = {
 
 
 @pytest.mark.filterwarnings("default:only 45 documents are judged")
-@pytest.mark.parametrize("how", thinned(SAVED, turn=1, parts=2))
+@pytest.mark.parametrize("how", thinned(SAVED, turn=1, parts=4))
 def test_every_reader_takes_the_filled_table(many_queries, run, how):
     run("select", "a.run", "b.run", *TEXTS, "--out", "judge.csv")
     labels = {"d1": "yes", "d2": "no", "d5": "no"}

@@ -69,7 +69,7 @@ def test_as_in_memory_however_rows_are_cut(seed, shuffled, text, cuts):
 
 # Up to eight are merged at a time, so that 1, 8, 9 and 70 take none, one, two and three rounds.
 @pytest.mark.slow
-@pytest.mark.parametrize("n_partitions", [1, 8, 9, 70])
+@pytest.mark.parametrize("n_partitions", [1, 8, 9, pytest.param(70, marks=pytest.mark.nightly)])
 def test_many_partitions_are_merged_in_rounds(n_partitions):
     table = table_of(n_queries=100)
     first = np.flatnonzero(table["qid"] != table["qid"].shift())

@@ -332,7 +332,7 @@ class MaxRepOfOneQuery(MaxRepSelector):
         return super().fit(X, y, groups=np.zeros(n_rows))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_scikit_learn_checks():
     assert_passes_checks(MaxRepOfOneQuery())
 

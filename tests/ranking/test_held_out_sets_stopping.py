@@ -22,6 +22,7 @@ from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, rbp_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.ranking._held_out_sets import held_out_rows
+from thinned import thinned
 
 # Names, what they stand for, and whether higher is better. XGBoost would minimize "rbp" by its
 # name, and maximize "ndcg_f" whatever it is told of "forbidden".
@@ -188,7 +189,7 @@ def test_columns_of_held_out_sets_may_be_picked_by_name(split):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("library", RANKERS)
+@pytest.mark.parametrize("library", thinned(RANKERS))
 def test_folds_and_searches_stop_by_the_measure(split, library):
     ranker = QueryRanker(RANKERS[library], validation_fraction=0.25, measure="ndcg_f@3")
     model = RankAndFilter(ranker, measure="ndcg_f@3", cv=2)

@@ -25,6 +25,7 @@ from skfilterrank.ranking import (
     RankBoostRanker,
 )
 from skfilterrank.ranking._held_out_sets import held_out_rows
+from thinned import thinned
 
 CAT = {"thread_count": 1, "verbose": 0, "allow_writing_files": False, "random_seed": 0}
 LIGHT = LGBMRanker(n_estimators=60, early_stopping_round=4, verbose=-1, n_jobs=1)
@@ -62,7 +63,7 @@ def n_rounds(ranker):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.parametrize("name", thinned(RANKERS, turn=1, parts=2))
 def test_the_same_as_an_eval_set_of_these_queries(data, name):
     X, y, groups = data
     held = held_out_rows(0.25, numbers_of_queries(X, y, groups))
@@ -176,7 +177,8 @@ SAID = r"validation_fraction=0.25 holds out queries, but {} did not use them to 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["RankBoostRanker", "LGBMRanker", "XGBRanker", "CatBoostRanker", "Pipeline"]
+    "name",
+    thinned(["RankBoostRanker", "LGBMRanker", "XGBRanker", "CatBoostRanker", "Pipeline"], parts=2),
 )
 def test_rankers_that_stop_by_nothing_say_so(data, name):
     X, y, groups = data

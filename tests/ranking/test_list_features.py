@@ -19,6 +19,7 @@ from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import QueryRanker, QueryScaler, RankAndFilter
+from thinned import thinned
 
 METHODS = ("standardize", "min_max", "rank")
 NAN = np.nan
@@ -36,7 +37,7 @@ class OfOneQuery(QueryScaler):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", thinned(METHODS))
 def test_checks_of_scikit_learn(method):
     by_the_others = "A row is scaled by the other rows of its query."
     assert_passes_checks(OfOneQuery(method), {"check_methods_subset_invariance": by_the_others})

@@ -35,7 +35,7 @@ class TestEveryMethod:
 
     @pytest.mark.slow
     def test_inside_rank_and_filter(self, rows, name):
-        model = RankAndFilter(make(name), measure="ndcg_f@3", cv=5).fit(
+        model = RankAndFilter(make(name), measure="ndcg_f@3", cv=4).fit(
             rows.X, rows.y, groups=rows.groups
         )
         kept = np.isfinite(model.predict(rows.X))

@@ -527,7 +527,7 @@ def checked(kind):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(n, marks=() if n in ("fixed", "tuned", "certified") else pytest.mark.nightly)
+        pytest.param(n, marks=() if n in ("fixed", "tuned") else pytest.mark.nightly)
         for n in THRESHOLDS
     ],
 )

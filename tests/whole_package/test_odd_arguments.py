@@ -154,7 +154,8 @@ def test_what_once_went_wrong(path, name, label):
     ],
 )
 def test_odd_numbers_of_processes(path):
-    for label in ("zero", "half", "True", "text", "pd.NA", "None in it", "Arrow", "dict"):
+    labels = ("zero", "half", "True", "text", "pd.NA", "None in it", "Arrow", "dict")
+    for label in thinned(labels, turn=list(FUNCTIONS).index(path), parts=4):
         with pytest.raises(SkfilterrankError, match="n_jobs must be None or a whole number"):
             call(path, {"n_jobs": label})
 
