@@ -36,10 +36,17 @@ def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> 
         estimator, X = last_step(estimator, X, groups)
     X = in_library_form(estimator, X)
     if is_classifier(estimator):
-        return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
-    with unwatched():
-        predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
-    return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
+        name, predicted = "the classifier's scores", _classifier_scores(estimator, X, gains)
+    else:
+        name = f"what {type(estimator).__name__} predicts"
+        with unwatched():
+            predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
+    scores = check_scores(predicted, name=name)
+    if len(scores) != (n_rows := count_rows(X)):
+        raise InputError(
+            f"{name} must be one score per row, got {len(scores)} scores for {n_rows} rows of X."
+        )
+    return scores
 
 
 def check_columns(estimator, X) -> None:

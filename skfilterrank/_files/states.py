@@ -38,10 +38,11 @@ def read_state(source, kind: str, read):
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
         said = "it names no format" if found is None else f"its format is {brief(found)}"
-        raise FileFormatError(
-            f"{said}, expected {kind!r}. Write it again with this version of the library.",
-            name,
-        )
+        what, _, _ = kind.rpartition(" ")
+        advice = f"Give a file of a {what.removeprefix('skfilterrank ')}, as its save() writes it."
+        if str(found).rpartition(" ")[0] == what:
+            advice = "Write it again with this version of the library."
+        raise FileFormatError(f"{said}, expected {kind!r}. {advice}", name)
     advice = "Write it again instead of editing it."
     if content.pop("checksum", None) != checksum_of(content):
         text = "checksum mismatch: the content was changed after it was written."

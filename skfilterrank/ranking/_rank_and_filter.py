@@ -490,9 +490,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             threshold.fit_judged(replace(judged, are_gains=are_gains))
         except ValueError as error:
             if threshold.is_calibrated and tuning.times:
-                n_queries = tuning.lists.n_queries
+                queries = counted(tuning.lists.n_queries, "query")
                 own = f"cv={brief(self.cv)}"
-                note = f"{{{own}}} gives {n_queries} queries to calibrate on."
+                note = f"{{{own}}} gives {queries} to calibrate on."
                 error.add_note(Message(note, own))
             raise
         if threshold.is_calibrated:

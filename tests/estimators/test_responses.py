@@ -67,6 +67,11 @@ class Diverged(Ridge):
         return np.full(len(X), np.nan)
 
 
+class ForgetsARow(Ridge):
+    def predict(self, X):
+        return super().predict(X)[1:]
+
+
 class FiltersByQuery(Ridge):
     def predict(self, X, groups=None):
         return np.where(np.asarray(groups) == "b", -np.inf, 1.0)
@@ -75,6 +80,11 @@ class FiltersByQuery(Ridge):
 def test_a_diverged_model_does_not_pass():
     with pytest.raises(ValueError, match="what Diverged predicts holds 4 NaN"):
         document_scores(Diverged().fit(X, [1, 2, 3, 4]), X)
+
+
+def test_each_row_has_a_score():
+    with pytest.raises(ValueError, match=r"ForgetsARow predicts .* got 3 scores for 4 rows of X"):
+        document_scores(ForgetsARow().fit(X, [1, 2, 3, 4]), X)
 
 
 def test_query_ids_reach_estimators_that_ask():

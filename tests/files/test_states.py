@@ -70,14 +70,14 @@ def test_the_checksum_is_that_of_the_content():
         (written()[0].replace("3", "4"), "checksum mismatch: the content was changed after"),
         (
             written()[0].replace(KIND, "skfilterrank thing 1"),
-            "its format is 'skfilterrank thing 1', expected 'skfilterrank thing 2'",
+            "'skfilterrank thing 1', expected 'skfilterrank thing 2'. Write it again with this",
         ),
         (
             written()[0].replace(KIND, "other 1"),
-            "its format is 'other 1', expected 'skfilterrank thing 2'",
+            "its format is 'other 1', expected 'skfilterrank thing 2'. Give a file of a thing, as",
         ),
         ("[1]", "it names no format, expected"),
-        ("{}", "it names no format, expected"),
+        ("{}", "it names no format, expected 'skfilterrank thing 2'. Give a file of a thing"),
         ("{", "it is not JSON"),
         (changed(n="x"), r"it does not hold what such a file holds \(TypeError: .* Write it again"),
         (changed(bounds=["x"]), r"it does not hold what such a file holds \(ValueError: could not"),

@@ -242,6 +242,9 @@ class TestRankAndFilter:
         with pytest.raises(ValueError, match=message) as caught:
             fit(data, threshold={"risks": {"any_forbidden@3": 0.01}})
         assert caught.value.__notes__ == ["cv=None gives 180 queries to calibrate on."]
+        with pytest.raises(ValueError, match="got 1: even") as caught:
+            fit(data, cv=1 / 600)
+        assert caught.value.__notes__ == [f"cv={1 / 600!r} gives 1 query to calibrate on."]
 
     def test_no_warning_in_ordinary_use(self, data):
         with warnings.catch_warnings():
