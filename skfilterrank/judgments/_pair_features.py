@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfilterrank._base.checks import as_list, check_numbers, count_rows, is_hashable
+from skfilterrank._base.checks import check_numbers, count_rows, is_hashable
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -210,10 +210,10 @@ class PairFeatures(TransformerMixin, BaseEstimator):
                 f"{brief(next(iter(self._judged)))} in fit: no query would have a judged document."
             )
         parts = self._parts(X)
-        if parts.names != self._numbers:
+        if parts.roles != self._roles:
             raise InputError(
-                f"X must hold numbers in the same columns as in fit, {brief_list(self._numbers)}, "
-                f"got {brief_list(parts.names)}."
+                f"X must hold the same as in fit, {brief_list(self._roles)}, got "
+                f"{brief_list(parts.roles)}."
             )
         if parts.texts is not None:
             parts = parts._replace(counts=self._terms.counter.transform(parts.texts[1]))
@@ -290,15 +290,15 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             X = pd.DataFrame(np.asarray(X)).infer_objects()
         if not X.shape[1]:
             raise InputError("X must hold at least one column, got none.")
-        if isinstance(self.ranks, str):
-            raise InputError(f"ranks must be a list of columns of X, got {brief(self.ranks)}.")
-        ranks = [] if self.ranks is None else as_list(self.ranks, "ranks", "columns of X")
+        if not _are_names(ranks := [] if self.ranks is None else self.ranks):
+            raise InputError(f"ranks must be a list of columns of X, got {brief(ranks)}.")
         vectors = [] if self.similarity is None or callable(self.similarity) else self.similarity
-        if isinstance(vectors, str) or not all(map(is_hashable, vectors)):
+        if not _are_names(vectors):
             raise InputError(
                 "similarity must be a function of two parts of X, a list of columns, or None, got "
                 f"{brief(vectors)}."
             )
+        ranks, vectors = list(ranks), list(vectors)
         if absent := [name for name in [*ranks, *vectors] if name not in X]:
             raise InputError(
                 f"X has no column {brief_list(absent)}; its columns are {brief_list(list(X))}."
@@ -330,7 +330,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
 
     def _learn(self, parts, known) -> None:
         """Learn the depth of runs, scales of numbers, and names and weights of columns."""
-        self.names_, self._numbers = list(_OF_SIMILAR), parts.names
+        self.names_, self._roles = list(_OF_SIMILAR), parts.roles
         if parts.ranks is not None:
             if np.isnan(parts.ranks).all():
                 raise InputError("X must hold ranks in the columns `ranks`, got NaN alone.")
@@ -413,6 +413,14 @@ class _PairParts(NamedTuple):
     names: list[str] = []  # noqa: RUF012
     runs: list[str] = []  # noqa: RUF012
 
+    @property
+    def roles(self) -> list[str]:
+        """Names of the parts that X has, and of its columns of numbers."""
+        parts = {"texts": self.texts, "texts of queries": self.queries, "ranks": self.ranks}
+        parts["vectors"] = self.vectors
+        found = [role for role, part in parts.items() if part is not None]
+        return found + [f"column {name}" for name in self.names]
+
 
 class _Documents(NamedTuple):
     """Documents of rows, whose similarity is the cosine of vectors of length 1, or a function."""
@@ -483,11 +491,19 @@ class _Terms:
         return [cosine, _in_query(cosine, index), _in_query(bm25, index)]
 
 
+def _are_names(columns) -> bool:
+    """Tell whether an argument is a list of names of columns."""
+    return not isinstance(columns, str) and np.iterable(columns) and all(map(is_hashable, columns))
+
+
 def _matrix(table) -> np.ndarray | None:
     """Return the columns of a table as floats; None if there is none."""
     if not table.shape[1]:
         return None
-    numbers = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        numbers = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must hold numbers in {brief_list(list(table))}: {error}.") from None
     if np.isinf(numbers).any():
         name = table.columns[np.isinf(numbers).any(axis=0)][0]
         raise InputError(f"X holds an infinite number in column {brief(name)}; NaN is missing.")

@@ -252,6 +252,7 @@ def test_sparse_vectors_are_compared_and_are_no_columns():
         (lambda X, y: (X.assign(n=np.inf), y), "X holds an infinite number in column 'n'"),
         (lambda X, y: (X.assign(**dict.fromkeys(RANKS, np.nan)), y), "got NaN alone"),
         (lambda X, y: (X.assign(**{"rank a": 0}), y), "X must hold ranks from 1 on"),
+        (lambda X, y: (X.assign(**{"rank a": "first"}), y), "X must hold numbers in 'rank a', 'r"),
         (lambda X, y: (X.assign(text="the"), y), "hold no terms"),
         (lambda X, y: (X[[]], y), "X must hold at least one column"),
         (lambda X, y: (X, y[1:]), "y has 59 entries but there are 60 rows"),
@@ -270,8 +271,15 @@ def test_a_similarity_of_another_kind_is_named():
         PairFeatures(ranks="words").fit(["a", "b"], [0, 1], groups=[1, 1])
     with pytest.raises(InputError, match="similarity must be a function of two parts of X"):
         PairFeatures(similarity=np.eye(2)).fit(["a", "b"], [0, 1], groups=[1, 1])
-    with pytest.raises(InputError, match="similarity must be a function of two parts of X"):
-        _fitted(X, y, groups, similarity="cosine")
+    for other in ("cosine", 3, [["text"]]):
+        with pytest.raises(InputError, match="similarity must be a function of two parts of X"):
+            _fitted(X, y, groups, similarity=other)
+    with pytest.raises(InputError, match="X must hold numbers in 'query': could"):
+        _fitted(X, y, groups, similarity=["query"])
+    with pytest.raises(
+        InputError, match=r"ranks must be a list of columns of X, got \[\['text'\]\]"
+    ):
+        PairFeatures(ranks=[["text"]]).fit(X, y, groups)
     with pytest.raises(InputError, match=r"similarity must return a matrix of 15 rows and"):
         _fitted(X, y, groups, similarity=lambda some, others: np.ones(3))
 
@@ -281,7 +289,7 @@ def test_new_rows_are_of_the_kind_of_fit():
     features = PairFeatures(ranks=RANKS).fit(X.assign(n=1.0), y, groups)
     with pytest.raises(InputError, match="groups must be of the type in fit, got '"):
         features.transform(X.assign(n=1.0), groups.astype(str))
-    with pytest.raises(InputError, match="numbers in the same columns as in fit, 'n', got"):
+    with pytest.raises(InputError, match=r"as in fit, .*, 'column n', got .*, 'ranks'\.$"):
         features.transform(X.assign(n="many"), groups)
     with pytest.raises(InputError, match="ranks from 1 on"):
         features.transform(X.assign(n=1.0, **{RANKS[0]: 0.0}), groups)
@@ -290,3 +298,11 @@ def test_new_rows_are_of_the_kind_of_fit():
     # A refit may have texts alone, which have no columns.
     texts = features.set_params(ranks=None).fit(list(X["text"]), y, groups)
     assert not hasattr(texts, "n_features_in_")
+    with (
+        pytest.warns(UserWarning, match="X has feature names"),
+        pytest.raises(InputError, match="as in fit, 'texts', got 'texts', 'texts of queries'"),
+    ):
+        texts.transform(X[["text", "query"]], groups)
+    n_terms = len(texts._terms.idf)
+    with pytest.raises(InputError, match="as in fit, 'texts', got 'vectors'"):
+        texts.transform(sparse.eye_array(len(X), n_terms, format="csr"), groups)
