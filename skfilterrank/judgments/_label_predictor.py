@@ -398,8 +398,8 @@ class LabelPredictor(BaseEstimator):
         y, groups : array-like of shape (n_rows,), default=None
             Labels and queries, as in :meth:`fit`. Without labels, all rows are unjudged.
         n_per_query, n_total, share : int, int and float, default=None
-            The budget, as in :meth:`MaxRepSelector.select`. If a query has fewer unjudged
-            documents, or without a budget, all are selected.
+            The budget, as in :meth:`MaxRepSelector.select`; `n_total` is divided among unjudged
+            documents. If a query has fewer of them, or without a budget, all are selected.
         prior : array-like of shape (n_rows,), default=None
             Prior of relevance of each document, passed to the selector.
 
@@ -417,9 +417,10 @@ class LabelPredictor(BaseEstimator):
         """
         check_parameters(self)
         documents, index, labels = self._read(X, y, groups)
-        budgets = named_budgets(index, n_per_query, n_total, share, warn=False)
-        budgets = index.sizes if budgets is None else budgets
         unjudged, chosen = np.isnan(labels), np.zeros(len(labels), dtype=bool)
+        sizes = index.sums(unjudged.astype(np.int64))
+        budgets = named_budgets(index, n_per_query, n_total, share, sizes=sizes, warn=False)
+        budgets = sizes if budgets is None else budgets
         selector = MaxRepSelector() if self.selector is None else clone(self.selector)
         # For most strategies, judged documents do not change the order of the others.
         known = {"judged": ~unjudged} if has_fit_parameter(selector, "judged") else {}
@@ -558,7 +559,7 @@ def check_parameters(predictor):
     if predictor.selector is not None and not isinstance(predictor.selector, QuerySelector):
         raise InputError(
             "selector must be a strategy such as MaxRepSelector(), or None for this one, got "
-            f" {brief(predictor.selector)}."
+            f"{brief(predictor.selector)}."
         )
     if predictor.estimator is not None:
         _check_classifier(predictor.estimator, is_of_pairs)

@@ -366,7 +366,7 @@ def test_grid_search_over_whole_queries():
         ({"estimator": TfidfVectorizer()}, "estimator must be a classifier"),
         (
             {"selector": "maxrep"},
-            r"selector must be a strategy such as MaxRepSelector\(\)",
+            r"selector must be a strategy such as MaxRepSelector\(\), or None for this one, got '",
         ),
         ({"selector": MaxRepSelector}, "selector must be a strategy such as"),
     ],
@@ -523,6 +523,14 @@ def test_a_share_of_the_documents(T, selector):
         asked = asked_of(predictor, T, share)
         np.testing.assert_array_equal(asked, asked_of(predictor, T, number))
         assert T["qid"][asked].value_counts().tolist() == [number, number]
+
+
+def test_a_total_is_divided_among_what_is_not_judged():
+    C = with_copies()
+    T = pd.concat([C.assign(label=C["label"].where(C.index > 9, 0.0)), C.assign(qid="2")])
+    for n_total, number in ((6, [2, 4]), (9, [2, 7]), (12, [2, 10]), (13, [2, 10])):
+        rows = LabelPredictor().select(*parts(T), n_total=n_total)
+        assert T["qid"].iloc[rows].value_counts(sort=False).tolist() == number
 
 
 def test_bad_queries(T):
