@@ -209,14 +209,14 @@ def bonferroni(p_value):
 CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "fdr_bh": false_discovery_control}
 
 
-def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
+def adjust_p_values(p_value, correction: str | None = "holm") -> np.ndarray:
     """Correct p values for their number.
 
     Parameters
     ----------
     p_value : array-like of shape (n_pairs,)
         P values, from 0 to 1.
-    method : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+    correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Holm's step-down and Bonferroni's correction keep the chance of any false claim below the
         level; "fdr_bh", Benjamini and Hochberg's, keeps the expected share of false claims below
         it. None leaves the p values as they are.
@@ -229,7 +229,7 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
     Raises
     ------
     ValueError
-        If a p value is not in [0, 1] or the method is unknown.
+        If a p value is not in [0, 1] or the correction is unknown.
 
     References
     ----------
@@ -246,15 +246,15 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
     >>> adjust_p_values([0.01, 0.04, 0.03], "fdr_bh")
     array([0.03, 0.04, 0.04])
     """
-    check_correction(method, name="method")
+    check_correction(correction)
     p_value = check_numbers(p_value, "p_value").astype(np.float64)
     if not ((p_value >= 0) & (p_value <= 1)).all():
         raise InputError("p_value must be a list of numbers from 0 to 1, none of them missing.")
-    if method is None or not len(p_value):
+    if correction is None or not len(p_value):
         return p_value
-    return CORRECTIONS[method](p_value)
+    return CORRECTIONS[correction](p_value)
 
 
-def check_correction(method, *, name="correction"):
+def check_correction(correction):
     """Raise for an unknown correction."""
-    check_choice(method, name, (*CORRECTIONS, None))
+    check_choice(correction, "correction", (*CORRECTIONS, None))

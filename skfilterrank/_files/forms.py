@@ -166,7 +166,7 @@ def for_any_process(run) -> tuple:
 
 
 @contextmanager
-def errors_of(name, path=None, found_at=None):
+def errors_of(name, path=None, found_at=None, kind="run"):
     """Add the name of a run to errors, and replace the file `found_at` by the caller's `path`."""
     try:
         yield
@@ -174,7 +174,7 @@ def errors_of(name, path=None, found_at=None):
         for attribute in ("file", "filename"):
             if isinstance(found_at, str) and getattr(error, attribute, None) == found_at:
                 setattr(error, attribute, os.fspath(path))
-        error.add_note(f"The error concerns the run {brief(name)}.")
+        error.add_note(f"The error concerns the {kind} {brief(name)}.")
         raise
 
 

@@ -12,7 +12,7 @@ from skfilterrank._base.results import Result
 from skfilterrank._base.words import counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.forms import errors_of, name_of_path
-from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.gains import Gains, LabelsNotNumbers, as_gains
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.judgments._selector import refuse_repeated
@@ -150,7 +150,7 @@ def assessor_agreement(qrels, *, gains: Gains = None) -> AssessorAgreement:
             "no document is judged by two assessors: they judged documents such as "
             f"{'; '.join(str(column.index[0]) for column in columns.values())}. Compare their ids."
         )
-    is_relevant = labels.apply(lambda column: as_gains(column, gains)) > 0
+    is_relevant = labels.apply(lambda column: as_gains(column, gains, name="qrels")) > 0
     pairs = [
         _pair(labels[[first, second]], is_relevant[[first, second]])
         for first, second in combinations(labels, 2)
@@ -177,7 +177,7 @@ def _by_name(qrels):
 
 def _labels(name, source):
     """Return an assessor's labels by query and document."""
-    with errors_of(name):
+    with errors_of(name, kind="assessor"):
         # Machines count as assessors here.
         is_frame = isinstance(source, pd.DataFrame)
         frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
@@ -189,7 +189,13 @@ def _labels(name, source):
                 f"'label', got columns {brief_list(frame.columns)}."
             )
         pairs = pd.MultiIndex.from_frame(frame[_KEY].astype(str))
-        labels = pd.Series(as_gains(frame["label"], name="label"), pairs).dropna()
+        try:
+            labels = pd.Series(as_gains(frame["label"]), pairs).dropna()
+        except LabelsNotNumbers as error:
+            raise InputError(
+                f"labels must be numbers, got {brief_list(list(frame['label'].unique()))}: map "
+                "texts to numbers first, as by read_qrels(qrels, gains={'Bad': -1, 'Good': 1})."
+            ) from error
         refuse_repeated(*(labels.index.get_level_values(name) for name in _KEY), "the table")
         if labels.empty:
             raise InputError("the judgments hold no label.")

@@ -54,7 +54,7 @@ def test_refuses_what_is_no_p_value(p_value):
 
 
 def test_unknown_method():
-    with pytest.raises(ValueError, match=r"method must be one of 'holm', .* None, got 'sidak'"):
+    with pytest.raises(ValueError, match=r"correction must be one of 'holm', .* None, got 'sidak'"):
         adjust_p_values([0.1], "sidak")
 
 

@@ -117,13 +117,20 @@ def test_files(tmp_path):
             "'docno' and 'label', got columns 'qid'",
         ),
         (frames(a=[1], b=[nan]), "hold no label"),
+        (frames(a=[1], b=["no"]), r"numbers, got 'no': .* by read_qrels\(qrels, gains=\{'Bad'"),
         (frames(a=[1]) | {"b": pd.concat(2 * [*frames(b=[1]).values()])}, "'d0' twice in query"),
         (frames(a=[1]) | {"b": io.StringIO("1 0 a\n")}, "3 columns"),
     ],
 )
 def test_bad_judgments(qrels, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         assessor_agreement(qrels)
+    assert "the run" not in "".join(getattr(caught.value, "__notes__", []))
+
+
+def test_a_label_without_gain_is_one_of_the_judgments():
+    with pytest.raises(InputError, match="qrels holds labels with no entry in gains: 2"):
+        assessor_agreement(frames(a=[1, 2], b=[1, 1]), gains={1: 1})
 
 
 @pytest.mark.slow

@@ -71,6 +71,8 @@ def test_a_baseline_is_compared_with_all_others(estimates):
     np.testing.assert_array_equal(pairs.p_value, pairs.p_adjusted)
     with pytest.raises(InputError, match="baseline"):
         estimates.compare("dcg@10", baseline="other")
+    with pytest.raises(InputError, match=r"correction must be one of 'holm', .* got 'sidak'"):
+        estimates.compare("dcg@10", correction="sidak")
 
 
 @pytest.mark.slow
