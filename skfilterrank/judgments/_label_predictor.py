@@ -225,9 +225,9 @@ class LabelPredictor(BaseEstimator):
             one label.
         """
         estimator = check_parameters(self)
+        documents, index, labels = self._read(X, y, groups)
         self.__dict__.pop("n_features_in_", None)
         validate_data(self, X, skip_check_array=True)
-        documents, index, labels = self._read(X, y, groups)
         _warn_of_minus_one(labels)
         self._of_texts = is_texts(documents)
         if np.isnan(labels).all():

@@ -200,9 +200,9 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             :meth:`fit_transform`.
         """
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
         n_rows = count_rows(X)
         index = check_groups(groups, X, n_rows=n_rows, names=("X",), carrier="X as a DataFrame")
+        validate_data(self, X, reset=False, skip_check_array=True)
         ids = set(index.query_ids.tolist())
         if ids.isdisjoint(self._judged) and set(map(str, ids)) & set(map(str, self._judged)):
             raise InputError(
@@ -462,8 +462,8 @@ class _Terms:
             counts = self.counter.fit_transform(texts)
         except ValueError as error:
             raise InputError(
-                f"the texts of X hold no terms ({error}): {len(texts)} distinct texts, all empty "
-                "or stop words. Leave the column of texts out."
+                f"the texts of documents hold no terms ({error}): {len(texts)} distinct texts, all "
+                "empty or stop words. Leave them out."
             ) from error
         self.tfidf = TfidfTransformer(sublinear_tf=True).fit(counts)
         n_texts = np.bincount(counts.indices, minlength=counts.shape[1])

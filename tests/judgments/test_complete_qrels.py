@@ -349,6 +349,7 @@ def test_a_sample_loses_its_probabilities(collection):
     [
         ({"documents": ["a"]}, "documents must be a dict or Series of texts by docno"),
         ({"documents": {}}, "documents is empty"),
+        ({"documents": {"1-1": "the"}}, r"^the texts of documents hold no terms .* Leave them out"),
         ({"documents": {"1-1": np.ones(2)}}, "documents must hold texts, .* give vectors as a"),
         ({"documents": {"1-1": "wing", "1-2": {}}}, "documents must hold texts, got {}: give"),
         ({"documents": {"x": "wing"}}, "documents has nothing for docno of the runs"),

@@ -589,6 +589,7 @@ def test_a_search_over_a_pipeline(T):
         (["a", "b"], ["good", NAN], "y must hold numbers, NaN where unjudged: map labels to"),
         (["a", "b"], [np.inf, 1.0], "y holds an infinite label.* the first at row 0"),
         (["a word", 1.5], [1.0, 0.0], "X must hold texts, got 1.5 at row 1"),
+        ([], [], "groups is empty: expected one query id per row"),
         ([1.5, 2.5], [1.0, 0.0], "Expected 2D array, got 1D array instead"),
         (pd.DataFrame({"n": [pd.Timestamp(0)] * 2}), [1.0, 0.0], "column 'n' of X must hold texts"),
         (["a", "b"], [1.0, 0.0], "empty vocabulary"),
@@ -596,7 +597,7 @@ def test_a_search_over_a_pipeline(T):
 )
 def test_bad_documents_and_labels(X, y, message):
     with pytest.raises(ValueError, match=message):
-        LabelPredictor().fit(X, y, groups=["q"] * 2)
+        LabelPredictor().fit(X, y, groups=["q"] * len(X))
 
 
 def test_documents_are_of_one_kind(T):

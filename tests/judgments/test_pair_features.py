@@ -286,6 +286,8 @@ def test_a_similarity_of_another_kind_is_named():
 
 def test_new_rows_are_of_the_kind_of_fit():
     X, y, groups = _pairs()
+    with pytest.raises(InputError, match="groups is empty: expected one query id per row"):
+        PairFeatures().fit(X, y, groups).transform([], [])
     features = PairFeatures(ranks=RANKS).fit(X.assign(n=1.0), y, groups)
     with pytest.raises(InputError, match="groups must be of the type in fit, got '"):
         features.transform(X.assign(n=1.0), groups.astype(str))
