@@ -130,8 +130,8 @@ def make_ranker(
     Raises
     ------
     ValueError
-        For an unknown name or learner, for a `learner` with a method, for `params` with a blend, or
-        for a parameter that the estimator does not have.
+        For an unknown name or learner, for a `learner` with a method, for `params` with a blend,
+        for a parameter that the estimator does not have, or for features that do not transform.
     ImportError
         If the package behind a method is not installed.
 
@@ -259,6 +259,11 @@ def _after_features(features, kind, model):
             raise InputError(f"features must have the key {kind!r}, got {brief(features)}.")
         features = features[kind]
     if features is not None:
+        if isinstance(features, type) or not hasattr(features, "fit_transform"):
+            raise InputError(
+                "features must be a transformer, a dict of transformers or None, got "
+                f"{brief(features)}. Give one such as StandardScaler()."
+            )
         return Pipeline([("features", SharedFeatures(features)), ("model", model)])
     if kind == "trees":
         return Pipeline([("model", model)])

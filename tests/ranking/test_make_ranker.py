@@ -130,6 +130,12 @@ def test_features_for_all_and_for_each_kind():
     assert all(isinstance(features, SharedFeatures) for features in found.values())
 
 
+@pytest.mark.parametrize("features", ["words", StandardScaler, {"linear": ["words"]}])
+def test_features_that_are_no_transformer(features):
+    with pytest.raises(InputError, match="features must be a transformer, a dict of transformers"):
+        make_ranker("bce", learner="linear", features=features)
+
+
 def test_texts_go_through_the_features():
     texts = pd.Series(["a good answer", "rude words", "good tea", "rude shop"] * 5)
     y = np.array([1, -1, 1, -1] * 5)
