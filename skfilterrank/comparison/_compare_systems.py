@@ -662,7 +662,7 @@ def comparison_table(
     ----------
     comparisons : PairwiseComparison or dict of str to PairwiseComparison
         Result of :func:`compare_systems`, or a dict from names of measures to such results. All
-        must have the same systems and the same baseline.
+        must have the same systems, baseline and `alpha`.
     format : {"latex", "markdown"}, default="latex"
         A LaTeX `tabular` with the rules of the package booktabs, or a Markdown table as on GitHub.
     digits : int, default=3
@@ -682,7 +682,7 @@ def comparison_table(
     Raises
     ------
     ValueError
-        If `comparisons` is empty or mixes systems or baselines, or if `format` is unknown.
+        If `comparisons` is empty or mixes systems, baselines or `alpha`, or if `format` is unknown.
 
     See Also
     --------
@@ -718,10 +718,11 @@ def comparison_table(
     first, *others = comparisons.values()
     systems = list(first.scores.systems)
     for each in others:
-        if list(each.scores.systems) != systems or each.baseline != first.baseline:
+        how = each.baseline, each.alpha
+        if list(each.scores.systems) != systems or how != (first.baseline, first.alpha):
             raise InputError(
-                "comparisons must all have the same systems in the same order and the same "
-                "baseline: pass results of compare_systems for the same systems."
+                "comparisons must all have the same systems in the same order, and the same "
+                "baseline and alpha: pass results of compare_systems for the same systems."
             )
     letters = _letters(len(systems))
     names = [f"{letter} {system}" for system, letter in zip(systems, letters)]

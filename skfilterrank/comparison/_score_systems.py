@@ -134,11 +134,10 @@ def score_systems(
     wanted, kinds = _compared(measures, options)
     named = named_runs(runs)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
-    index = None
-    if qrels is None and all(isinstance(run, AlignedRun) for run in named.values()):
-        for run in named.values():
-            check_aligned(run, precision=precision, ties=ties, said=reading)
-    else:
+    index, aligned = None, [run for run in named.values() if isinstance(run, AlignedRun)]
+    for run in aligned:
+        check_aligned(qrels, run, precision=precision, ties=ties, said=reading)
+    if len(aligned) < len(named):
         index = index_of_qrels(
             qrels, gains=gains, measures=wanted.values(), may_have_draws=True, **reading
         )

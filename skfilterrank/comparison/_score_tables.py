@@ -59,7 +59,8 @@ def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
 def turned(table: pd.DataFrame) -> pd.DataFrame:
     """Transpose a table if the names of its axes say that rows are queries."""
     rows, columns = _meaning(table.index.name), _meaning(table.columns.name)
-    return table.T if rows == "query" or columns == "system" else table
+    are_turned = rows != columns and (rows == "query" or columns == "system")
+    return table.T if are_turned else table
 
 
 def warn_of_shape(shape) -> None:

@@ -32,6 +32,7 @@ from skfilterrank.comparison._score_tables import (
     one_measure,
     read_values,
     systems_by_queries,
+    turned,
     warn_of_shape,
 )
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
@@ -157,7 +158,8 @@ class SystemScores(Result):
     ):
         is_named = systems is not None or queries is not None
         if isinstance(values, pd.DataFrame) or is_long(values):
-            values = values if is_named else systems_by_queries(values)
+            is_table = is_named and not is_long(values)
+            values = turned(values) if is_table else systems_by_queries(values)
             systems = values.index if systems is None else systems
             queries = values.columns if queries is None else queries
             is_named = True

@@ -379,12 +379,7 @@ def _evaluate(
     said = dict(zip(OF_QRELS, (unjudged_label, predicted, own)))
     wanted = parse_measures(measures)
     if isinstance(run, AlignedRun):
-        if qrels is not None:
-            raise InputError(
-                "run is an AlignedRun, which holds its judgments: pass qrels=None, or the original "
-                "run with these qrels."
-            )
-        check_aligned(run, missing=missing, precision=precision, ties=ties, said=said)
+        check_aligned(qrels, run, missing=missing, precision=precision, ties=ties, said=said)
         aligned = run
     else:
         gains = params.get("gains")
@@ -439,8 +434,13 @@ def _add_probabilities(aligned, wanted, params):
     params[name] = aligned.inclusion_probability
 
 
-def check_aligned(run, *, precision, ties, said, missing=None):
+def check_aligned(qrels, run, *, precision, ties, said, missing=None):
     """Raise for options that conflict with an AlignedRun; `said` are those of its judgments."""
+    if qrels is not None:
+        raise InputError(
+            "run is an AlignedRun, which holds its judgments: pass qrels=None, or the original "
+            "run with these qrels."
+        )
     made_with = {"ties": run.ties}
     if run.missing_queries:
         made_with["missing"] = "empty" if run.keeps_missing_queries else "drop"

@@ -77,7 +77,7 @@ def test_bad_input():
     for wrong in ({}, None, [compared()]):
         with pytest.raises(InputError, match="comparisons must be a result of compare_systems"):
             comparison_table(wrong)
-    for other in (compared(systems=["a", "b", "c"]), compared(baseline="new")):
+    for other in (compared(systems=list("abc")), compared(baseline="new"), compared(alpha=0.1)):
         with pytest.raises(InputError, match="must all have the same systems in the same order"):
             comparison_table({"x": compared(), "y": other})
 

@@ -50,11 +50,19 @@ def test_other_words_for_queries(name):
     assert SystemScores(wide).systems == ("bad", "good", "fair")
 
 
+def test_names_of_axes_decide_where_names_are_given():
+    for wide in (VALUES, VALUES.T):
+        found = SystemScores(wide, systems=["x", "y", "z"])
+        assert (found.systems, found.queries) == (("x", "y", "z"), tuple("abcd"))
+        np.testing.assert_array_equal(found.values, VALUES)
+
+
 def test_both_axes_cannot_be_queries():
     with pytest.raises(ValueError, match="both have names of query ids, 'qid'"):
         SystemScores(VALUES.rename_axis(index="qid"))
 
 
 def test_a_long_series_says_how_it_is_read():
-    with pytest.raises(ValueError, match=r"SystemScores\.of"):
-        SystemScores(LONG)
+    for names in ({}, {"systems": ["x", "y", "z"]}):
+        with pytest.raises(ValueError, match=r"SystemScores\.of"):
+            SystemScores(LONG, **names)

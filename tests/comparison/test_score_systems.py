@@ -133,6 +133,11 @@ class TestWithoutJudgments:
         with pytest.raises(InputTypeError, match=r"qrels must be a data frame.*got NoneType"):
             score_systems(None, RUNS, measure)
 
+    def test_runs_that_are_aligned_take_no_others(self, measure):
+        aligned = {name: align(QRELS, each) for name, each in RUNS.items()}
+        with pytest.raises(InputError, match="run is an AlignedRun, which holds its judgments"):
+            score_systems(QRELS, aligned, measure)
+
     @pytest.mark.parametrize(
         "given", [{"unjudged_label": "trec"}, {"precision": "single"}, {"ties": "stable"}]
     )
