@@ -226,10 +226,16 @@ def _refuse_dictionaries(estimator, X):
 def library_errors(estimator):
     """Turn other libraries' errors into a ValueError that names the estimator."""
     kinds: tuple[type[Exception], ...] = ()
-    for module, name in (("catboost", "CatBoostError"), ("lightgbm.basic", "LightGBMError")):
+    for module, name in (
+        ("catboost", "CatBoostError"),
+        ("lightgbm.basic", "LightGBMError"),
+        ("xgboost.core", "XGBoostError"),
+    ):
         if module in sys.modules:
             kinds += (getattr(sys.modules[module], name),)
     try:
         yield
     except kinds as error:
-        raise InputError(f"{type(estimator).__name__} cannot learn from this: {error}") from error
+        # XGBoost appends addresses of machine code.
+        what = str(error).partition("\nStack trace")[0]
+        raise InputError(f"{type(estimator).__name__} cannot learn from this: {what}") from error

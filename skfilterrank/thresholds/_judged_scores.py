@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from skfilterrank._base.checks import check_level_scores, check_numbers, refuse_lazy
+from skfilterrank._base.checks import as_column, check_level_scores, check_numbers, refuse_lazy
 from skfilterrank._base.words import counted, warn_user
+from skfilterrank._estimators.responses import column_labels
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.content import (
     by_content,
@@ -310,8 +311,11 @@ def _feature(column, name) -> np.ndarray:
 
 def _columns_of_table(scores, n_more, wanted) -> tuple[object, list, list]:
     """Return the column of scores of a table, and the other columns with their names."""
+    if not isinstance(scores, pd.DataFrame):
+        labels = column_labels(scores)
+        scores = pd.DataFrame({label: as_column(scores[label], "scores") for label in labels})
     found = list(scores.columns)
-    if isinstance(scores, pd.DataFrame) and not {SCORE, FILTER_SCORE} & {*found}:
+    if not {SCORE, FILTER_SCORE} & {*found}:
         # Names count in any case, as in files.
         small = {str(each).lower(): each for each in found}
         known = {small[name]: name for name in (SCORE, FILTER_SCORE) if name in small}

@@ -146,6 +146,12 @@ def test_columns_of_text_are_named(around, name):
         fitted.predict(table, groups=groups)
 
 
+def test_errors_of_xgboost_are_a_sentence():
+    ranker = QueryRanker(xgboost.XGBRanker(n_estimators=1, objective="rank:map"))
+    with pytest.raises(InputError, match=r"XGBRanker cannot learn from this: .* binary labels\.$"):
+        ranker.fit(X, y, groups=groups)
+
+
 def test_errors_of_catboost_are_value_errors():
     with pytest.raises(ValueError, match=r"CatBoostRanker cannot learn from this: .*depth"):
         QueryRanker(catboost.CatBoostRanker(**CAT, depth=50)).fit(X, y, groups=groups)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,6 +120,18 @@ def test_means_of_clusters():
     mean, error, n = mean_of_clusters(np.array([3.0]))
     assert (mean, n) == (3, 1)
     assert np.isnan(error)
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_of_any_table_are_found_by_name(form):
+    column, more, names = read_scores("Own", form({"Filter_Score": SCORES + 1, "Score": SCORES}), 1)
+    np.testing.assert_array_equal(column, SCORES)
+    np.testing.assert_array_equal(more, SCORES[:, np.newaxis] + 1)
+    assert names == ["filter_score"]
+    with pytest.raises(InputError, match="scores has a column 'other' beside 'score'"):
+        read_scores("Own", form({"score": SCORES, "other": SCORES}), 1)
+    named = {"score": SCORES, "docno": [f"d{place}" for place in range(len(SCORES))]}
+    np.testing.assert_array_equal(read_scores("Own", form(named), 1)[0], SCORES)
 
 
 def test_scores_are_read_from_every_container():
