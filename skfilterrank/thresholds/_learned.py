@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 from skfilterrank._base.checks import check_count, check_random_state, check_verbose
 from skfilterrank._base.sklearn_compat import limit_threads, number_columns
 from skfilterrank._base.words import in_parallel
+from skfilterrank._estimators.responses import column_labels
 from skfilterrank._files.states import array, label
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
@@ -547,7 +548,8 @@ class LearnedThreshold(BaseThreshold):
         names = vars(self).get("cut_", self._cut_of(0)).columns
         if not names:
             return {}
-        places, own = names, list(getattr(X, "columns", ()))
+        labels = column_labels(X)
+        places, own = names, [] if labels is None else list(labels)
         try:
             if own:
                 if unknown := [name for name in names if name not in own]:

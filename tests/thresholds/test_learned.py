@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -379,6 +381,15 @@ class TestColumnsOfX:
         numbers = X.set_axis([1, 0, 2], axis=1)
         expected = self.model(["level"]).fit(X, y, groups=groups).predict(X, groups=groups)
         found = self.model([0]).fit(numbers, y, groups=groups).predict(numbers, groups=groups)
+        np.testing.assert_array_equal(found, expected)
+
+    @pytest.mark.parametrize("form", [pl.DataFrame, pa.table])
+    def test_columns_of_other_tables(self, table, form):
+        X, y, groups = table
+        X = X[["own", "level"]]
+        expected = self.model(["level"]).fit(X, y, groups=groups).predict(X, groups=groups)
+        X = form({name: X[name].to_numpy() for name in X})
+        found = self.model(["level"]).fit(X, y, groups=groups).predict(X, groups=groups)
         np.testing.assert_array_equal(found, expected)
 
     def test_the_score_is_named_or_the_only_other_column(self, table):
