@@ -127,15 +127,16 @@ def try_on(folder, run, monkeypatch):
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-# Each command is tried on a third of them, and each of them on a third of the commands.
-NIGHTLY = [pytest.param(part, marks=pytest.mark.nightly) for part in (1, 2)]
+# By day each command is tried on a part of them, and each of them on as many of the commands.
+PARTS = 5
+NIGHTLY = [pytest.param(part, marks=pytest.mark.nightly) for part in range(1, PARTS)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [0, *NIGHTLY])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_hostile_files(command, part, try_on, tmp_path):
-    contents = list(CONTENTS.values())[(part + list(COMMANDS).index(command)) % 3 :: 3]
+    contents = list(CONTENTS.values())[(part + list(COMMANDS).index(command)) % PARTS :: PARTS]
     for place, content in enumerate(contents):
         is_one_of_some = command not in READERS or place % SOME == 0
         if is_one_of_some or not is_refused(command, content, tmp_path / name_of_the_file(command)):

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from thinned import thinned
+
 pytestmark = pytest.mark.slow
 
 PROGRAM = """
@@ -82,7 +84,10 @@ def test_without_a_report_nothing_is_drawn(run, files, monkeypatch):
 
 @pytest.mark.parametrize(
     "words",
-    ["evaluate qrels one -m rr", "compare qrels one two -m rr", "threshold qrels one -m rr"],
+    thinned(
+        ["evaluate qrels one -m rr", "compare qrels one two -m rr", "threshold qrels one -m rr"],
+        parts=2,
+    ),
 )
 def test_commands_know_the_measures_where_nothing_else_is_imported(anew, files, words, capsys):
     assert importlib.import_module("skfilterrank.cli").main(words.split()) == 0

@@ -32,6 +32,7 @@ from skfilterrank.ranking import (
     make_ranker,
 )
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, FixedThreshold
+from thinned import thinned
 
 MADE = {
     **{f"make_ranker({name!r})": make_ranker(name) for name in (*LOSSES, *METHODS)},
@@ -150,7 +151,7 @@ def test_signatures(ranker):
 
 
 @pytest.mark.slow
-@every_ranker
+@each_of(dict(thinned(RANKERS.items(), turn=1, parts=2)))
 def test_score_is_the_measure_of_what_predict_returns(data, ranker):
     X, y, groups = data
     fitted = clone(ranker).fit(X, y, groups=groups)
@@ -175,7 +176,7 @@ def test_scores_below_the_threshold_that_was_learned_are_filtered_first(data):
 
 
 @pytest.mark.slow
-@every_ranker
+@each_of(dict(thinned(RANKERS.items(), parts=2)))
 def test_measure_is_a_name_or_a_function_and_no_scorer(data, ranker):
     X, y, groups = data
     if "measure" not in ranker.get_params():

@@ -13,6 +13,7 @@ from skfilterrank.judgments._estimate import _position_weights
 from skfilterrank.judgments._label_model import N_DRAWS, Prediction
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
+from thinned import thinned
 
 LINEAR = ["dcg@5", "dcg", "precision@5", "rbp", "precision(rel=2)@5", "dcg(gains=exp2)"]
 LINEAR += ["forbidden@5", "forbidden"]
@@ -45,7 +46,7 @@ def of_queries(pool, changes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
+@pytest.mark.parametrize("name", thinned(LINEAR + QUADRATIC + RATIOS, parts=2))
 def test_of_certain_labels_the_value_is_the_measure(parts, name):
     people, runs, pool, grades, codes = parts
     form = SumOfLabels(parse_measure(name), pool, grades)

@@ -162,7 +162,7 @@ def same(tool, value):
 @pytest.mark.parametrize(
     ("tool", "name"),
     [
-        *thinned(product([tool for tool in ASK if tool not in RECORDED], TEXTS), parts=2),
+        *thinned(product([tool for tool in ASK if tool not in RECORDED], TEXTS), parts=4),
         *(pytest.param(*each, marks=pytest.mark.nightly) for each in product(RECORDED, TEXTS)),
     ],
 )

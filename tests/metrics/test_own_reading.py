@@ -1,6 +1,7 @@
 """How one measure among others reads judgments: "ap(rel=2)", "ndcg(unjudged=drop)@10"."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from skfilterrank.comparison import score_predictions
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, values_of_run
 from skfilterrank.thresholds import threshold_curve
+from thinned import thinned
 from versions import names_as_text
 
 LEVEL_2 = {-2: -2, -1: -1, 0: 0, 1: 0, 2: 1, 3: 1}
@@ -46,9 +48,10 @@ def with_own(name, own):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", [None, "worst", "best", "stable"])
-@pytest.mark.parametrize("unjudged", ["zero", "drop"])
-@pytest.mark.parametrize("own", WAYS)
+@pytest.mark.parametrize(
+    ("own", "unjudged", "ties"),
+    thinned(product(WAYS, ["zero", "drop"], [None, "worst", "best", "stable"])),
+)
 def test_beside_measures_with_other_gains(own, unjudged, ties):
     names = [name for name in PLAIN if not name.startswith("ul_")]
     y, scores, groups = rows()
@@ -62,8 +65,12 @@ def test_beside_measures_with_other_gains(own, unjudged, ties):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", [None, "worst", "best", "stable", np.arange(300) * 7 % 300])
-@pytest.mark.parametrize("own", ["", *WAYS])
+@pytest.mark.parametrize(
+    ("own", "ties"),
+    thinned(
+        product(["", *WAYS], [None, "worst", "best", "stable", np.arange(300) * 7 % 300]), turn=1
+    ),
+)
 def test_judged_documents_alone_beside_all(own, ties):
     names = [name for name in PLAIN if name not in ("bpref", "ul_normalized@3")]
     if not isinstance(ties, str | None):

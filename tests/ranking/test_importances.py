@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, QueryRanker, RankAndFilter
+from thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +38,7 @@ def wrapped(inner):
     ]
 
 
-@pytest.mark.parametrize("model", wrapped(LIGHT))
+@pytest.mark.parametrize("model", thinned(wrapped(LIGHT), parts=2))
 def test_importances(data, model):
     X, y, groups = data
     assert not hasattr(model, "feature_importances_")

@@ -161,7 +161,7 @@ TWO = {
     for rule in ("ratio", "harm")
 }
 LEARNED = LearnedThreshold("ndcg_f@3", cv=2, random_state=0)
-BY_DAY = {"learned": LEARNED} | TWO
+BY_DAY = TWO | {"learned": LEARNED}
 EVERY = THRESHOLDS | BY_DAY
 
 
@@ -234,7 +234,7 @@ FUNCTIONS = (
     of_answered_queries,
     of_clusters,
     of_calibrated_threshold,
-    of_two_models,
+    pytest.param(of_two_models, marks=pytest.mark.nightly),
 )
 
 
