@@ -70,7 +70,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     queries, query_ids = _factorize([run["qid"] for run in frames.values()], "qid")
     documents, document_ids = _factorize([run["docno"] for run in frames.values()], "docno")
     if len(queries) == 0:
-        raise InputError("the runs return no document: all scores are -inf (hidden).")
+        raise InputError("the runs return no document: they are empty, or hide all.")
     names, offsets = list(frames), np.cumsum([0, *lengths])
     stretches = [slice(*ends) for ends in pairwise(offsets)]
     _check_common_queries([np.unique(queries[rows]) for rows in stretches], names, query_ids)

@@ -233,6 +233,8 @@ def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     The table has index levels "qid" and "docno", sorted, and a column for each run.
     """
     columns = read_runs(runs)
+    if not any(map(len, columns.values())):
+        raise InputError("the runs hold no document. Give runs that retrieve documents.")
     queries, documents = (_number_ids(columns, key) for key in ("qid", "docno"))
     pairs = queries.codes().astype(np.int64) * documents.n_queries + documents.codes()
     pool, rows = np.unique(pairs, return_inverse=True)

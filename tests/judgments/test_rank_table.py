@@ -122,12 +122,12 @@ def test_a_run_that_filters_everything_returns_nothing():
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
-        ({"a": A[:0]}, "runs return no document: all scores"),
+        ({"a": A[:0]}, "runs return no document: they are empty, or hide all"),
         ({"a": A, "b": pd.concat([B, B[:1]])}, "run 'b' holds document 'd3' twice in query '1'"),
         ({"a": A, "b": B.assign(qid="Q1")}, "run 'a' has no query in common.*'1'.*'Q1'"),
         ({"a": A, "b": B, "c": B.assign(qid="Q1")}, "run 'c' has no query in common"),
         ({"a": A, "b": B.assign(qid=1)}, "column 'qid' is text in some runs"),
-        ({"a": A.assign(score=-np.inf)}, "return no document: all scores"),
+        ({"a": A.assign(score=-np.inf)}, "return no document: they are empty, or hide all"),
     ],
 )
 def test_bad_runs(runs, message):

@@ -202,6 +202,7 @@ class TestRuns:
             ({"w": pd.concat([WORDS, WORDS[1:2]])}, "holds document 'b' twice in query '1'"),
             ({"w": WORDS, "v": WORDS.assign(qid=1)}, "column 'qid' of the runs.*different types"),
             ({"w": WORDS.assign(score=-inf)}, "every run hides every document"),
+            ({"w": WORDS[:0]}, r"the runs hold no document\. Give runs that"),
         ],
     )
     def test_bad_runs(self, runs, message):
