@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skfilterrank._base.checks import check_count
+from skfilterrank._base.checks import check_count, check_numbers
 from skfilterrank._base.results import draws
 from skfilterrank._base.rounding import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.plot._display import (
     BETTER,
     FONT_SIZE,
@@ -504,7 +504,13 @@ class QueryDifferenceDisplay(Display):
     """
 
     def __init__(self, differences, *, first, second, measure="measure", is_preference=False):
-        differences = pd.Series(differences, dtype=float)
+        given = pd.Series(differences)
+        differences = pd.Series(check_numbers(given, "differences"), given.index, dtype=float)
+        if (lacks := differences.isna()).any():
+            raise InputError(
+                f"differences has no value for the queries {brief_list(given.index[lacks])}: leave "
+                "them out."
+            )
         differences = np.sign(differences) if is_preference else differences
         self.differences = differences.sort_values(ascending=False, kind="stable")
         self.first = first

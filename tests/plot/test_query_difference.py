@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 
 from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.exceptions import InputError
 from skfilterrank.plot import CriticalDifferenceDisplay, QueryDifferenceDisplay
 
 # Differences 5, 3, -2, -1, 0: five queries, and "a" is ahead by 5 in all.
@@ -200,3 +201,9 @@ def test_errors():
         QueryDifferenceDisplay.from_scores([[1, 2]])
     with pytest.raises(ValueError, match="n_named must be a whole number from 1 up, got 0"):
         QueryDifferenceDisplay.from_scores(scores(), n_named=0)
+    for values, message in (
+        ([0.5, None], "differences has no value for the queries 1: leave them out"),
+        (["x", "y"], "differences must hold numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            QueryDifferenceDisplay(pd.Series(values, [0, 1]), first="a", second="b")
