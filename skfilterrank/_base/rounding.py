@@ -54,7 +54,8 @@ def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.nd
     with np.errstate(invalid="ignore", over="ignore"):
         if relative:
             tolerance = tolerance + relative * np.minimum(np.abs(below), np.abs(above))
-        is_new = above - below > tolerance
+        gap = above - below
+        is_new = (gap > tolerance) | (gap == np.inf)
     place = np.zeros(numbers.shape, dtype=np.intp)
     place[..., 1:] = np.where(is_new, np.arange(1, numbers.shape[-1]), 0)
     np.maximum.accumulate(place, axis=-1, out=place)

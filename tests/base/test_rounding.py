@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from skfilterrank._base.rounding import last_of_highest
+from skfilterrank._base.rounding import last_of_highest, merge
+
+
+def test_infinite_numbers_equal_only_themselves():
+    numbers = np.array([np.inf, -np.inf, np.inf, -np.inf])
+    np.testing.assert_array_equal(merge(numbers, relative=1e-12), numbers)
 
 
 @pytest.mark.parametrize("values", [[0.0, 0.0, -np.inf], [np.inf, np.inf, 1.0], [2.0, 2.0, -1.0]])
