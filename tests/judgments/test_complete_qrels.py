@@ -173,7 +173,9 @@ def test_a_document_without_a_vector_is_counted(collection):
     assert _quietly(judged, runs, vectors[1:], n_draws=2, random_state=0).n_without_text == 1
 
 
-@pytest.mark.parametrize("kind", ["series", "frame", "index", "polars"])  # beside a dict
+@pytest.mark.parametrize(
+    "kind", thinned(["series", "frame", "index", "polars"], parts=2)
+)  # beside a dict
 def test_kinds_of_texts(collection, completed, kind):
     judged, runs, texts, topics, _ = collection
 

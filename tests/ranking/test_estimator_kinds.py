@@ -223,7 +223,7 @@ class TestSearchInside:
             RankAndFilter(search).fit(data.X, data.y, groups=data.groups)
 
     @pytest.mark.parametrize(
-        ("name", "kind"), [kind(n, "ranker") for n in ("LGBMRanker", "XGBRanker")]
+        ("name", "kind"), [kind(n, "ranker") for n in thinned(("LGBMRanker", "XGBRanker"), parts=2)]
     )
     def test_search_around_a_ranker(self, data, name, kind):
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))

@@ -121,8 +121,7 @@ def test_the_cpu_time_of_each_test_is_written(run, pytester):
 
 @pytest.mark.nightly
 def test_workers_report_what_fails_before_and_after_a_test(run, pytester):
-    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
-    pytester.makepyfile(
+    run(
         """
         import pytest
 
@@ -132,16 +131,13 @@ def test_workers_report_what_fails_before_and_after_a_test(run, pytester):
             yield
             assert False
 
-        def test_one(failing): pass
-
-        def test_other(): assert False
-        """
+        def test_one(failing): assert failing
+        """,
+        "--collect-only",
     )
-    paths = [str(ROOT / "tests" / "support")]
-    done = pytester.runpytest_subprocess(
-        "-n", "1", *(f"--override-ini=pythonpath={p}" for p in paths)
-    )
-    done.assert_outcomes(passed=1, failed=1, errors=2)
+    support = f"--override-ini=pythonpath={ROOT / 'tests' / 'support'}"
+    done = pytester.runpytest_subprocess("-n", "1", support)
+    done.assert_outcomes(failed=1, errors=2)
 
 
 # Packages of which each takes as long to import as a file of small tests to run.
