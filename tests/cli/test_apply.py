@@ -13,12 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.cli import main
 from skfilterrank.io import read_run, write_qrels
-from skfilterrank.thresholds import (
-    ExpectedThreshold,
-    FirstK,
-    PerQueryThreshold,
-    TunedThreshold,
-)
+from skfilterrank.thresholds import ExpectedThreshold, FirstK, PerQueryThreshold, TunedThreshold
 from thinned import thinned
 
 pytestmark = pytest.mark.slow
@@ -101,10 +96,7 @@ def test_files_that_are_no_models(model, run, folder):
             "words.joblib: it is neither a model of 'skfilterrank rank-filter --save' nor",
         ),
         ("empty.joblib", "empty.joblib: it is neither a model"),
-        (
-            "other.joblib",
-            "other.joblib: holds a model that was not saved by 'skfilterrank rank-fi",
-        ),
+        ("other.joblib", "other.joblib: holds a model that was not saved by 'skfilterrank rank-fi"),
         ("train.csv", "train.csv: it is neither a model"),
         ("cut.joblib", "cut.joblib: the model is damaged, or was written with other versions of"),
     ):
@@ -280,10 +272,7 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
         ("--min-shown 1", TunedThreshold("ndcg_f@3", min_shown=1)),
         *thinned(
             [
-                (
-                    "--threshold per_query --max-shown 4",
-                    PerQueryThreshold("ndcg_f@3", max_shown=4),
-                ),
+                ("--threshold per_query --max-shown 4", PerQueryThreshold("ndcg_f@3", max_shown=4)),
                 ("--threshold expected", ExpectedThreshold("ndcg_f@3")),
             ],
             parts=2,

@@ -77,10 +77,7 @@ def test_what_is_written_agrees_with_what_is_printed(train, table):
     report = pd.read_csv("t.csv", index_col="system")
     assert f"{report.loc['bce', 'ndcg_f@3']:.3f}" in out
     lists = pd.read_csv(
-        "r.txt",
-        sep=" ",
-        names=["qid", "q0", "docno", "rank", "score", "run"],
-        dtype={"docno": str},
+        "r.txt", sep=" ", names=["qid", "q0", "docno", "rank", "score", "run"], dtype={"docno": str}
     )
     assert set(lists["run"]) == {"bce"}
     judged = pd.read_csv("test.csv", dtype={"docno": str})

@@ -24,12 +24,7 @@ from pickled_threads import pickled_threads
 from selections import budget
 from skfilterrank.exceptions import InputError, UnjudgedWarning
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments import (
-    LabelPredictor,
-    MaxRepSelector,
-    PoolingSelector,
-    PriorSelector,
-)
+from skfilterrank.judgments import LabelPredictor, MaxRepSelector, PoolingSelector, PriorSelector
 from skfilterrank.judgments._label_predictor import concordance
 from skfilterrank.judgments._pair_features import PairFeatures
 from skfilterrank.judgments._predictor_models import sample_labels

@@ -12,11 +12,7 @@ from label_samples import collection, elimination_design, with_labels
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
-from skfilterrank.judgments._sample import (
-    _sizes,
-    elimination_order,
-    inclusion_probabilities,
-)
+from skfilterrank.judgments._sample import _sizes, elimination_order, inclusion_probabilities
 from skfilterrank.metrics import evaluate_runs
 from thinned import thinned
 

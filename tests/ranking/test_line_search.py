@@ -23,12 +23,7 @@ from skfilterrank.metrics import err_score
 from skfilterrank.ranking import CoordinateAscentRanker
 from skfilterrank.ranking import _line_search as line_search
 from skfilterrank.ranking._coordinate_ascent import Objective
-from skfilterrank.ranking._line_search import (
-    CandidateSearch,
-    LineSteps,
-    best_time,
-    between,
-)
+from skfilterrank.ranking._line_search import CandidateSearch, LineSteps, best_time, between
 from thinned import thinned
 
 

@@ -83,10 +83,7 @@ class TestEveryMethod:
         assert np.isfinite(scores).all()
         found, alone = (
             ndcg_score(rows.y, s, groups=rows.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
-            for s in (
-                scores[: len(rows.y)],
-                fitted(name).predict(rows.X),
-            )
+            for s in (scores[: len(rows.y)], fitted(name).predict(rows.X))
         )
         assert found == pytest.approx(alone, abs=0.05)
 

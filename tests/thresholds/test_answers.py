@@ -159,10 +159,9 @@ def test_no_filter_pays_on_scores_that_tell_nothing(data, threshold):
         warnings.simplefilter("error")
         kept = threshold("ndcg_f@3", keep_if="better").fit(*given, groups=groups)
     best = kept.held_out_["value"].iloc[1:].idxmax()
-    expected = {
-        "everything": FixedThreshold(None),
-        "nothing": FixedThreshold(np.inf),
-    }.get(best, FirstK("ndcg_f@3"))
+    expected = {"everything": FixedThreshold(None), "nothing": FixedThreshold(np.inf)}.get(
+        best, FirstK("ndcg_f@3")
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected.fit(*given, groups=groups)

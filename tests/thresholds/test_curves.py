@@ -63,8 +63,7 @@ def judged_rows(draw):
     n = len(groups)
     label = st.sampled_from([-10.0, -1.0, 0.0, 0.0, 0.3, 1.0, 2.0, np.nan])
     score = st.one_of(
-        st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 2.0]),
-        st.floats(-1e3, 1e3, allow_subnormal=False),
+        st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 2.0]), st.floats(-1e3, 1e3, allow_subnormal=False)
     )
     y_true = draw(st.lists(label, min_size=n, max_size=n))
     y_score = draw(st.lists(score, min_size=n, max_size=n))

@@ -93,12 +93,7 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, risk):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameters"),
-    [
-        ("tuned", {}),
-        ("first_k", {}),
-        ("expected", {}),
-        ("tuned", {"min_shown": 2, "max_shown": 3}),
-    ],
+    [("tuned", {}), ("first_k", {}), ("expected", {}), ("tuned", {"min_shown": 2, "max_shown": 3})],
     ids=str,
 )
 def test_the_order_of_rows_does_not_change_what_fit_finds(tied, name, parameters):

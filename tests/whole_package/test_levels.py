@@ -58,11 +58,7 @@ def options_of(target):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "outcomes"),
-    [
-        ("check-tests", {"passed": 1}),
-        ("test", {"passed": 2}),
-        ("nightly", {"passed": 3}),
-    ],
+    [("check-tests", {"passed": 1}), ("test", {"passed": 2}), ("nightly", {"passed": 3})],
 )
 def test_each_target_runs_its_level(run, target, outcomes):
     assert "$(PYTEST)" in recipe(target)
@@ -160,10 +156,7 @@ def test_files_import_no_heavy_package_that_they_do_not_name():
     files = [path for path in files if not names.search(path.read_text(encoding="utf-8"))]
     assert len(files) >= 8
     done = subprocess.run(
-        [sys.executable, "-c", COLLECT, *files],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", COLLECT, *files], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines()[-1] == "imported:"

@@ -331,12 +331,7 @@ FIVE_SCORES = np.array(
         *(-0.12, 1.45, -1.64, -1.39, -0.61, -1.76),
     ]
 )
-LEARNED = [
-    TunedThreshold(),
-    PerQueryThreshold(),
-    ExpectedThreshold(),
-    FirstK(),
-]
+LEARNED = [TunedThreshold(), PerQueryThreshold(), ExpectedThreshold(), FirstK()]
 
 
 def filtered(n_times, y=FIVE_Y, threshold="tune"):

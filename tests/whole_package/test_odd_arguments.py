@@ -25,9 +25,7 @@ IS_THOROUGH = is_nightly()
 # What only says how much is done at once, and where files go, is not of the search.
 LEFT_OUT = {"n_jobs", "verbose", "path"}
 # Models that are handed the rows check them in their own words.
-OF_MODELS = {
-    ("ranking.score_difference", "X"),
-}
+OF_MODELS = {("ranking.score_difference", "X")}
 # What messages say for an argument that holds several things, or goes by another name inside.
 OTHER_WORDS = {
     "runs": ("run",),

@@ -29,10 +29,7 @@ from skfilterrank.thresholds import (
 )
 from thinned import thinned
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 # As texts, "10" sorts before "2": the number of a query is another query's name.
 NAMES = {
     "reversed": lambda numbers: numbers.max() - numbers,
