@@ -29,8 +29,7 @@ def test_two_means_are_a_t_test(freedom):
 
 # Printed in many tables of the studentized range, to two decimals.
 @pytest.mark.parametrize(
-    ("p", "n_means", "freedom", "expected"),
-    [(0.05, 5, 20, 4.23), (0.01, 3, 10, 5.27)],
+    ("p", "n_means", "freedom", "expected"), [(0.05, 5, 20, 4.23), (0.01, 3, 10, 5.27)]
 )
 def test_printed_critical_values(p, n_means, freedom, expected):
     assert StudentizedRange(n_means, freedom).isf(p) == pytest.approx(expected, abs=0.005)

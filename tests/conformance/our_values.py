@@ -47,11 +47,7 @@ NAMES = {
     "dcg_v2": "ul_normalized",
 }
 DIVISORS = {"relevant": "R", "min(relevant, k)": "min", "k": "k"}
-BPREF = {
-    "min(n, R) / min(R, N)": "trec_eval",
-    "min(n, R) / R": "buckley2004",
-    "n / R": "printed",
-}
+BPREF = {"min(n, R) / min(R, N)": "trec_eval", "min(n, R) / R": "buckley2004", "n / R": "printed"}
 LEVELS = {"exact": "up", "nearest": "nearest", "double": "trec_eval9"}
 RBP = {"binary": "binary", "label": "graded", "label / greatest": "scaled"}
 TIES = {"input order": "stable", "document descending": "docno"}

@@ -22,10 +22,7 @@ OWN, LIBRARY = (
     re.findall(r"```python\n(.*?)```", part, re.DOTALL)
     for part in PAGE.split("## To the library", 1)
 )
-PATHS = (
-    "skfilterrank/metrics/_inverse_squares.py",
-    "tests/metrics/test_inverse_squares.py",
-)
+PATHS = ("skfilterrank/metrics/_inverse_squares.py", "tests/metrics/test_inverse_squares.py")
 
 WHEREVER_A_MEASURE_IS_NAMED = """
 import pickle, runpy, sys

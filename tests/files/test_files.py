@@ -61,8 +61,7 @@ WRITERS = {
     ".run": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=np.arange(N_ROWS)),
     ".run.gz": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=NOISE),
     ".prels": lambda path: write_qrels(
-        path,
-        pd.DataFrame({"qid": 1, "docno": IDS, "label": 0, "inclusion_probability": 1.0}),
+        path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0, "inclusion_probability": 1.0})
     ),
     ".qrels": lambda path: write_qrels(path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0})),
     ".letor": lambda path: write_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
@@ -83,10 +82,7 @@ def size_limit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "ending",
-    list(WRITERS),
-)
+@pytest.mark.parametrize("ending", list(WRITERS))
 def test_a_full_disk(tmp_path, size_limit, ending):
     path, write = tmp_path / f"out{ending}", WRITERS[ending]
     _fails(path, write, size_limit)
@@ -438,11 +434,7 @@ def test_the_package_writes_files_by_this_alone():
         if WORDS.search(text)
     }
     assert {path: calls for path, calls in found.items() if calls} == {
-        os.path.join("_files", "files.py"): {
-            "open",
-            "os.replace",
-            "shutil.copyfile",
-        },
+        os.path.join("_files", "files.py"): {"open", "os.replace", "shutil.copyfile"}
     }
 
 

@@ -50,10 +50,7 @@ def test_intervals_are_quantiles_of_the_samples():
         ({"shares": 0}, "shares must be a finite number above 0 and up to 1, got 0"),
         ({"shares": []}, "shares is empty"),
         ({"documents": {"x": "text"}}, "documents has nothing for docno of the runs"),
-        (
-            {"documents": pd.Series({"d01": "a"}).repeat(2)},
-            "documents holds 'd01' twice",
-        ),
+        ({"documents": pd.Series({"d01": "a"}).repeat(2)}, "documents holds 'd01' twice"),
         (
             {"selections": {"f": lambda table: table["prior"] * np.nan}},
             "must be a number for each document, got NaN",

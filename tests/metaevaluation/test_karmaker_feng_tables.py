@@ -86,12 +86,7 @@ def test_percentage_absolute_difference_of_negative_means():
 
 @pytest.mark.parametrize(
     ("measure", "opposite", "printed"),
-    [
-        ("DCG V2", 3, 0.107),
-        ("MAP", 7, 0.25),
-        ("MSP V1", 7, 0.25),
-        ("MSP V2", 5, 0.178),
-    ],
+    [("DCG V2", 3, 0.107), ("MAP", 7, 0.25), ("MSP V1", 7, 0.25), ("MSP V2", 5, 0.178)],
 )
 def test_swap_rate_across_data_sets_of_tables_10_and_20(measure, opposite, printed):
     rate = swap_rate(MEANS[WEB, measure], MEANS[MQ, measure])

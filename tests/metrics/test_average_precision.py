@@ -57,11 +57,7 @@ class TestByHand:
 
     def test_q_measure(self):
         # The ideal list is 3, 2, 1, 1, so that cg* is 3, 5, 6, 7 and 7 from then on.
-        blended = [
-            (1 + 2) / (1 + 3),
-            (2 + 3) / (4 + 7),
-            (3 + 4) / (5 + 7),
-        ]
+        blended = [(1 + 2) / (1 + 3), (2 + 3) / (4 + 7), (3 + 4) / (5 + 7)]
         assert self.value(q_measure_score) == pytest.approx(sum(blended) / 4)
         assert self.value(q_measure_score, k=4) == pytest.approx(sum(blended[:2]) / 4)
         assert self.value(q_measure_score, k=1) == pytest.approx(blended[0])
@@ -73,12 +69,7 @@ class TestByHand:
     def test_nothing_relevant(self, function, normalize):
         y_true, groups = [0, 0, 1, 0], [1, 1, 2, 2]
         values = function.per_query(
-            y_true,
-            [2, 1, 2, 1],
-            groups=groups,
-            k=2,
-            normalize=normalize,
-            undefined="drop",
+            y_true, [2, 1, 2, 1], groups=groups, k=2, normalize=normalize, undefined="drop"
         )
         np.testing.assert_array_equal(values, [np.nan, 1 / 2 if normalize == "k" else 1])
 

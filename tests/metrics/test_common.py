@@ -91,10 +91,7 @@ class TestBadInput:
             ({"groups": None}, r"groups is missing: pass groups=.*Series whose index has a level"),
             ({"groups": ["a"]}, "groups has 1 entries but there are 3 rows"),
             ({"groups": ["a"] * 4}, "groups has 4 entries but there are 3 rows"),
-            (
-                {"groups": [1.0, np.nan, 1.0]},
-                r"1 missing id, the first at row 1",
-            ),
+            ({"groups": [1.0, np.nan, 1.0]}, r"1 missing id, the first at row 1"),
             ({"groups": [1, "1", 1]}, "make them all strings or all numbers"),
             ({"groups": "aab"}, "one query id per row, got 'aab'"),
             ({"y_score": [1, None, 2]}, "y_score holds 1 NaN, the first at row 1"),
@@ -220,11 +217,7 @@ def test_scores_that_float64_would_tie_are_ordered_or_refused(kind, tmp_path):
 
 
 def test_large_numbers_that_float64_tells_apart():
-    for scores in (
-        [2**70, 2**71],
-        [2**53, 0.5],
-        [-np.inf, 2**60],
-    ):
+    for scores in ([2**70, 2**71], [2**53, 0.5], [-np.inf, 2**60]):
         assert measure("rr", [scores[0] > scores[1], scores[0] < scores[1]], scores) == 1
 
 

@@ -51,9 +51,7 @@ def check(qrels, run):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
-    "labels",
-    [[0, 1], [-1, 0, 0, 1, 2], [-1, -1, -1, 0, 1], [1, 2], [-1, 1], [-1, 0]],
-    ids=str,
+    "labels", [[0, 1], [-1, 0, 0, 1, 2], [-1, -1, -1, 0, 1], [1, 2], [-1, 1], [-1, 0]], ids=str
 )
 def test_random_runs(labels, seed):
     check(*random_data(seed, labels))

@@ -157,11 +157,7 @@ class TestFromValues:
     ],
 )
 def test_bad_input(params, message):
-    usual = {
-        "y_true": [1, 0, 1, 0],
-        "y_scores": {"x": [1, 2, 3, 4]},
-        "groups": [1, 1, 2, 2],
-    }
+    usual = {"y_true": [1, 0, 1, 0], "y_scores": {"x": [1, 2, 3, 4]}, "groups": [1, 1, 2, 2]}
     with pytest.raises(ValueError, match=message):
         query_informativeness(**(usual | params), random_state=0)
 

@@ -169,8 +169,7 @@ def test_a_name_gives_what_the_argument_gives(library, name, k):
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["ndcg(like=lightgbm)@10", "nDCG(like='lightgbm')@10", "ndcg( like = lightgbm )@10"],
+    "written", ["ndcg(like=lightgbm)@10", "nDCG(like='lightgbm')@10", "ndcg( like = lightgbm )@10"]
 )
 def test_one_canonical_name(written):
     parsed = get_measure(written)
@@ -189,10 +188,7 @@ def test_one_canonical_name(written):
         ("ap(rel=2,like=catboost)", "gives like and rel: give one of them"),
         ("ap(like=catboost,normalize=k)@5", "normalize is given, and like='catboost' sets it"),
         ("ndcg(like=lightgbm,like=xgboost)", "gives like twice"),
-        (
-            "ul_normalized(measure=ndcg(like=lightgbm))",
-            "measure must be a measure of skfilterrank",
-        ),
+        ("ul_normalized(measure=ndcg(like=lightgbm))", "measure must be a measure of skfilterrank"),
     ],
 )
 def test_a_name_that_contradicts_itself_is_an_error(name, message):

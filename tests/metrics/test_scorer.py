@@ -196,13 +196,7 @@ class TestTools:
 
     def test_cross_validate(self, way):
         result = cross_validate(
-            Ridge(),
-            X,
-            labels(way),
-            scoring=SCORER,
-            cv=CV,
-            return_train_score=True,
-            **keywords(way),
+            Ridge(), X, labels(way), scoring=SCORER, cv=CV, return_train_score=True, **keywords(way)
         )
         np.testing.assert_allclose(result["test_score"], by_hand(Ridge()))
         assert np.isfinite(result["train_score"]).all()
@@ -224,13 +218,7 @@ class TestTools:
     @pytest.mark.slow
     def test_learning_curve(self, way):
         _, train_scores, test_scores = learning_curve(
-            Ridge(),
-            X,
-            labels(way),
-            train_sizes=[0.5, 1.0],
-            scoring=SCORER,
-            cv=CV,
-            **keywords(way),
+            Ridge(), X, labels(way), train_sizes=[0.5, 1.0], scoring=SCORER, cv=CV, **keywords(way)
         )
         assert train_scores.shape == (2, 3)
         assert np.isfinite(train_scores).all()
@@ -286,13 +274,7 @@ class TestTools:
     @pytest.mark.slow
     def test_permutation_test_score(self, way):
         score, by_chance, _ = permutation_test_score(
-            Ridge(),
-            X,
-            labels(way),
-            scoring=SCORER,
-            cv=CV,
-            n_permutations=3,
-            **keywords(way),
+            Ridge(), X, labels(way), scoring=SCORER, cv=CV, n_permutations=3, **keywords(way)
         )
         assert score == pytest.approx(np.mean(by_hand(Ridge())))
         assert score > by_chance.max()

@@ -25,11 +25,7 @@ class TestByHand:
 
     @pytest.mark.parametrize(
         ("exposure", "expected"),
-        [
-            ("ap", 1 / 5),
-            ("ndcg", 1 / log2(5 + 1)),
-            ("rbp", (1 - 0.5) * 0.5 ** (5 - 1)),
-        ],
+        [("ap", 1 / 5), ("ndcg", 1 / log2(5 + 1)), ("rbp", (1 - 0.5) * 0.5 ** (5 - 1))],
     )
     def test_total_search_efficiency(self, exposure, expected):
         actual = one(

@@ -30,10 +30,7 @@ DRAWN = [
         lambda ax=None: plot.QueryDifferenceDisplay.from_scores(SCORES, ax=ax),
         plot.QueryDifferenceDisplay,
     ),
-    (
-        threshold_curve([1, -1], [0.9, 0.1], groups=[0, 0]).plot,
-        plot.ThresholdCurveDisplay,
-    ),
+    (threshold_curve([1, -1], [0.9, 0.1], groups=[0, 0]).plot, plot.ThresholdCurveDisplay),
 ]
 
 

@@ -62,18 +62,10 @@ CALLS = {
     "metrics.explain_differences": _LISTS,
     "metrics.get_measure": {"measure": "rbp(persistence=0.5)@3"},
     "metrics.get_measure_names": {},
-    "metrics.lexicographic_preference": {
-        **_ROWS,
-        "y_score_a": SCORES,
-        "y_score_b": SCORES[::-1],
-    },
+    "metrics.lexicographic_preference": {**_ROWS, "y_score_a": SCORES, "y_score_b": SCORES[::-1]},
     "metrics.register_measure": {"name": "mine", "function": lambda y_true, y_score: 0.0},
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
-    "metrics.recall_paired_preference": {
-        **_ROWS,
-        "y_score_a": SCORES,
-        "y_score_b": SCORES[::-1],
-    },
+    "metrics.recall_paired_preference": {**_ROWS, "y_score_a": SCORES, "y_score_b": SCORES[::-1]},
     "metrics.unjudged_bounds": {**_LISTS, "y_true": [1, NAN, 2, 0, NAN, 0], "measure": "ap"},
     "metrics.query_informativeness": {**_SYSTEMS, "n_queries": 1, "n_samples": 10},
     "metrics.random_ranking_bound": {**_ROWS, "n_samples": 10},
@@ -133,16 +125,8 @@ CALLS = {
     "io.read_runs": {"runs": RUNS},
     "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
     "io.write_qrels": {"path": _written, "qrels": QRELS},
-    "io.write_run": {
-        "path": _written,
-        "run": GROUPS,
-        "docnos": list("xyzxyz"),
-        "y_score": SCORES,
-    },
-    "ranking.fuse_runs": {
-        "runs": SYSTEMS,
-        "groups": GROUPS,
-    },
+    "io.write_run": {"path": _written, "run": GROUPS, "docnos": list("xyzxyz"), "y_score": SCORES},
+    "ranking.fuse_runs": {"runs": SYSTEMS, "groups": GROUPS},
     "ranking.list_embedding_features": {
         "question_vectors": FEATURES,
         "answer_vectors": FEATURES,
@@ -173,12 +157,7 @@ CALLS = {
     "judgments.rank_table": {"runs": RUNS},
 }
 # Files are read by tests of their own.
-READERS = {
-    "io.read_letor",
-    "io.read_qrels",
-    "io.read_run",
-    "thresholds.load_threshold",
-}
+READERS = {"io.read_letor", "io.read_qrels", "io.read_run", "thresholds.load_threshold"}
 
 
 @functools.cache

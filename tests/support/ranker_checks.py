@@ -131,9 +131,7 @@ def check_order_of_groups(ranker, X, y, groups):
     scores = _scores(ranker, X, y, groups)
     np.testing.assert_allclose(predicted(alternating, X, groups), scores, rtol=1e-6)
     np.testing.assert_allclose(
-        predicted(alternating, X[mixed], groups[mixed]),
-        scores[mixed],
-        rtol=1e-6,
+        predicted(alternating, X[mixed], groups[mixed]), scores[mixed], rtol=1e-6
     )
 
 

@@ -49,11 +49,7 @@ def cut(columns, *places):
 
 def arrays(columns):
     """Arguments of the functions for arrays."""
-    return {
-        "y_true": columns["label"],
-        "y_score": columns["score"],
-        "groups": columns["qid"],
-    }
+    return {"y_true": columns["label"], "y_score": columns["score"], "groups": columns["qid"]}
 
 
 NAMES = ["ndcg_f@10", "ap", "forbidden@3", "lexirecall", "false_reject_rate", "gm_map", "num_rel"]

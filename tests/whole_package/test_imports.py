@@ -45,11 +45,7 @@ LAYERS = {
 }
 # Files that import what a text names, which only runs tell: the caller's own room, a package that
 # need not be installed, the room of displays that the top of the package names, a command.
-BY_NAME = {
-    f"{PACKAGE}._base.lazy_names",
-    f"{PACKAGE}._base.results",
-    f"{PACKAGE}.cli",
-}
+BY_NAME = {f"{PACKAGE}._base.lazy_names", f"{PACKAGE}._base.results", f"{PACKAGE}.cli"}
 
 
 def modules():

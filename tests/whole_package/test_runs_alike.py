@@ -361,32 +361,17 @@ def test_every_form_of_files_on_the_command_line(
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        (
-            b"query-id\tcorpus-id\tscore\n1\ta\t1\n",
-            "These look like judgments, but a r",
-        ),
+        (b"query-id\tcorpus-id\tscore\n1\ta\t1\n", "These look like judgments, but a r"),
         (b"qid docno label\n1 a 1\n", "These look like judgments, but a r"),
-        (
-            b"<top>\n<num> 1\n</top>\n",
-            ":1: lines of a run .* XML, such as topics",
-        ),
+        (b"<top>\n<num> 1\n</top>\n", ":1: lines of a run .* XML, such as topics"),
         (b"\n<!DOCTYPE html>\n", ":2: lines of a run .* a page of HTML"),
-        (
-            "1 Q0 a 1 2 x".encode("utf-16"),
-            "text in UTF-16: convert it to UTF-8",
-        ),
+        ("1 Q0 a 1 2 x".encode("utf-16"), "text in UTF-16: convert it to UTF-8"),
         (b"PK\x03\x04rest", "a ZIP archive: unpack it"),
         (b"PAR1\x15rest", "not a Parquet file, or is damaged"),
-        (
-            b"qid,docno,score\n1,a,2\n1,b,high\n",
-            ":3: the row holds 'high' in column 'score'",
-        ),
+        (b"qid,docno,score\n1,a,2\n1,b,high\n", ":3: the row holds 'high' in column 'score'"),
         (b"#\nqid,docno,score\n1,a,2\n1,,3\n", ":4: the row holds no id in column 'docno'"),
         (b"qid,docno,score\n1,a,2\n1,b,inf\n", ":3: the row holds the score inf; a score must be"),
-        (
-            b"qid,docno,score\n1,a,2\n1,a,3\n",
-            ":3: .*'a' twice in .* .first in line 2",
-        ),
+        (b"qid,docno,score\n1,a,2\n1,a,3\n", ":3: .*'a' twice in .* .first in line 2"),
         (b"qid,docno,score\n1,a,2\n1,b,3,4\n", ":3: 3 fields were expected"),
         (b'{"1": {"a": 2, "a": 3}}', "it is not JSON .*the name 'a' occurs twice in one object"),
         (b'{"1": {"a": "x"}}', "the row holds 'x' in column 'score'"),
@@ -505,9 +490,7 @@ def test_kinds_of_judgments(name, tmp_path):
 
 @pytest.mark.parametrize(
     ("estimator", "message"),
-    [
-        (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
-    ],
+    [(MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)")],
 )
 def test_estimators_of_rows_say_what_is_for_runs(estimator, message):
     with pytest.raises(SkfilterrankError, match=message):

@@ -144,10 +144,7 @@ def roles(path):
     by_place = [word for word, each in signatures()[path].items() if each.kind <= 1]
     return [
         next((word for word in by_place if word in words), None)
-        for words in (
-            ("qrels", "machine_qrels", "y_true"),
-            ("runs", "run", "systems", "first"),
-        )
+        for words in (("qrels", "machine_qrels", "y_true"), ("runs", "run", "systems", "first"))
     ]
 
 

@@ -46,9 +46,7 @@ def v2_of_dcg(achieved, case):
     return v2(achieved, random_dcg(case.pool, case.k), ideal)
 
 
-REFERENCE = {
-    "ul_normalized": lambda case: dcg_of(case.shown, case.k),
-}
+REFERENCE = {"ul_normalized": lambda case: dcg_of(case.shown, case.k)}
 
 # What is done to the mean over tied orders of the above.
 OF_THE_MEAN = {"ul_normalized": v2_of_dcg}

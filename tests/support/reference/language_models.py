@@ -49,9 +49,5 @@ def compatibility(case, persistence=0.95):
     return None if helpful is None and harm is None else (helpful or 0) - (harm or 0)
 
 
-REFERENCE = {
-    "udcg": mean_utility,
-    "compatibility": compatibility,
-    "harmful_compatibility": harmful,
-}
+REFERENCE = {"udcg": mean_utility, "compatibility": compatibility, "harmful_compatibility": harmful}
 OF_THE_MEAN = {"udcg": lambda value, case: 1 / (1 + exp(-value))}
