@@ -37,7 +37,7 @@ from skfilterrank._base.sklearn_compat import (
 )
 from skfilterrank._base.words import counted
 from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._estimators.responses import document_scores, warn_of_lost_zeros
+from skfilterrank._estimators.responses import document_scores, has_method, warn_of_lost_zeros
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.queries import find_groups, refuse_query_column
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
@@ -153,6 +153,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
 
     def _find_groups(self, X, y, groups):
         """Index the query ids of the rows of `fit`, and store its columns."""
+        check_learner(self._unfitted_inner())
         groups = super()._find_groups(X, y, groups)
         self._remember_columns(X)
         if not self._chooses_columns():
@@ -197,6 +198,16 @@ _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
 # Names in rankers of other libraries, which cannot learn without queries.
 OTHER_GROUPS = {"qid", "group_id", "group"}
 OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
+
+
+def check_learner(estimator) -> None:
+    """Raise if an estimator cannot learn and predict."""
+    final = final_step(estimator)
+    if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
+        raise InputError(
+            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in one, "
+            f"got {brief(final)}."
+        )
 
 
 def group_parameter(final) -> str | None:

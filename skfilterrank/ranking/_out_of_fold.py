@@ -16,8 +16,7 @@ from skfilterrank._base.rounding import mean_tolerance
 from skfilterrank._base.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._base.words import in_parallel, progress_bar, warn_user
 from skfilterrank._estimators.ranker_mixin import RankerMixin
-from skfilterrank._estimators.responses import has_method
-from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._estimators.wrapping import check_learner, group_parameter
 from skfilterrank._lists.content import distinct_numbers, query_folds
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning, InputError, brief
@@ -188,12 +187,7 @@ def _scale(data, fitted, rows, score_gains):
 
 def check_inner(model) -> None:
     """Raise a ValueError if the estimator or the way of fitting it is not supported."""
-    final = final_step(model._unfitted_inner())
-    if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
-        raise InputError(
-            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in one, "
-            f"got {brief(final)}."
-        )
+    check_learner(model._unfitted_inner())
     if is_prefit(model.cv):
         check_is_fitted(model.estimator)
     check_choice(model.target, "target", TARGETS)

@@ -239,11 +239,6 @@ class TestBadInput:
 class TestWordsOfErrors:
     """What would otherwise fail deep inside, or not at all."""
 
-    @pytest.mark.parametrize("estimator", [None, StandardScaler(), Ridge, "passtrough"], ids=repr)
-    def test_what_is_no_estimator(self, data, estimator):
-        with pytest.raises(ValueError, match="estimator must be a classifier, a regressor"):
-            RankAndFilter(estimator).fit(data.X, data.y, groups=data.groups)
-
     def test_scores_have_thresholds(self, data):
         with pytest.raises(ValueError, match=r"got 'passthrough'.*\.TunedThreshold on them"):
             RankAndFilter("passthrough").fit(data.X[:, :1], data.y, groups=data.groups)

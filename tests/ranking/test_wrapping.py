@@ -44,6 +44,18 @@ def test_queries_are_needed_where_the_estimator_inside_needs_them(inside, needs)
             RankAndFilter(inside).fit(X, y)
 
 
+@pytest.mark.parametrize("around", [QueryRanker, RankAndFilter, CalibratedRanker, FilterOnly])
+@pytest.mark.parametrize(
+    "inside",
+    [None, StandardScaler(), Ridge, "passtrough", make_pipeline(StandardScaler(), "passthrough")],
+    ids=repr,
+)
+def test_what_is_no_estimator(inside, around):
+    X, y, groups = np.arange(12.0)[:, None], np.tile([0, 1], 6), np.repeat(range(6), 2)
+    with pytest.raises(InputError, match="estimator must be a classifier, a regressor"):
+        around(inside).fit(X, y, groups=groups)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("inside", "is_fixed"),
