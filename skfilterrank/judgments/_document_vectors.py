@@ -158,8 +158,9 @@ def columns_by_id(table, ids, name: str, key: str) -> tuple[pd.DataFrame, np.nda
     lacks = (found.isna() | (found == "")).any(axis=1).to_numpy()
     if lacks.all():
         raise InputError(
-            f"{name} has nothing for {key} of the runs and judgments: its ids are such as "
-            f"{brief(columns.index[0])}, theirs such as {brief(ids[0])}."
+            f"{{{name}}} has nothing for {key} of the runs and judgments: its ids are such as "
+            f"{brief(columns.index[0])}, theirs such as {brief(ids[0])}.",
+            argument=name,
         )
     return found, lacks
 

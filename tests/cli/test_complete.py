@@ -116,7 +116,7 @@ def test_columns_by_name_and_joined(complete, folder):
     [
         (["--n-draws", "1"], "n-draws"),
         (["--topics", "topics.csv"], "--topics are compared with --docs: pass --docs"),
-        (["--docs", "far.csv"], "documents has nothing for docno of the runs"),
+        (["--docs", "far.csv"], "error: --docs has nothing for docno of the runs"),
         (["--docs", "twice.csv"], "twice.csv:3: the document '1-1' occurs twice"),
         (["--docs", "bad.jsonl"], "bad.jsonl:2: it is not JSON"),
         (["--docs", "docs.xml"], "docs.xml:1: the format of the file is unknown"),
