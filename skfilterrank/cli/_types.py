@@ -327,8 +327,8 @@ class LabelOptions:
             return None
         if self.unjudged_label not in ("warn", None):
             raise InputError(
-                "--unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
-                "to the one that means unjudged, as in --gains Unknown=nan."
+                "--unjudged-label is for labels that are numbers. In --gains, give nan to the text "
+                "that means unjudged, as in --gains Unknown=nan."
             )
         return gains
 

@@ -122,7 +122,7 @@ def measured(qrels, runs, measures, reading, n_jobs):
     _inputs.check_n_items(reading.n_items, parsed)
     index = _inputs.read_index(qrels, reading, parsed, may_have_draws=True)
     if index.has_draws:
-        output.refuse(["html"], "has curves of values that are known, and not drawn. Leave it out.")
+        output.refuse(["html"], "has curves that need known labels, not drawn ones. Leave it out.")
         if "measure" not in output.call.given:
             parsed = parse_measures(list(_OF_DRAWN))
             tell(

@@ -78,7 +78,7 @@ def monitor(
         raise InputError(f"--out {out} is the same file as --state {state}. Name another one.")
     if reading.gains is not None and not (reading.texts and fitted.gains is None):
         raise InputError(
-            f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
+            f"--gains is only for labels that are texts: {saved} has the gains of numbers "
             f"({brief(fitted.gains)}). Leave out --gains."
         )
     if reading.unjudged_label == "warn":

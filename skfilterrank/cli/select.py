@@ -144,7 +144,9 @@ def judging_table(given):
     else:
         chosen = _selected(rank_table(runs, depth=depth), documents, known, given)
     if chosen.empty:
-        raise InputError("all documents of the pool are judged. Name more runs, or a --depth.")
+        raise InputError(
+            "all documents of the pool are judged. Name more runs, or a larger --depth."
+        )
     return _with_texts(chosen, documents, given)
 
 

@@ -182,8 +182,8 @@ def read_judgments(path, reading, names, *, is_certified):
     probabilities = index.to_frame()["inclusion_probability"]
     if probabilities.nunique() > 1:
         raise InputError(
-            f"{what}. Its documents have several of them, and a threshold needs queries drawn at "
-            f"random. Draw them by select --strategy sample --unit query. {instead}"
+            f"{what}. Its documents have several probabilities, and a threshold needs queries "
+            f"drawn at random. Draw them by select --strategy sample --unit query. {instead}"
         )
     tell(
         f"{path} is a sample with the probability {probabilities.iloc[0]:g}: its queries are "

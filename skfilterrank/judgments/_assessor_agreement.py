@@ -193,8 +193,9 @@ def _labels(name, source):
             labels = pd.Series(as_gains(frame["label"]), pairs).dropna()
         except LabelsNotNumbers as error:
             raise InputError(
-                f"labels must be numbers, got {brief_list(list(frame['label'].unique()))}: map "
-                "texts to numbers first, as by read_qrels(qrels, gains={'Bad': -1, 'Good': 1})."
+                f"labels must be numbers, got {brief_list(list(frame['label'].unique()))}: read "
+                "texts with {read_qrels(qrels, gains=)}, the gain of each label.",
+                argument="read_qrels(qrels, gains=)",
             ) from error
         refuse_repeated(*(labels.index.get_level_values(name) for name in _KEY), "the table")
         if labels.empty:

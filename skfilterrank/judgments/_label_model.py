@@ -274,7 +274,7 @@ def _standardized(values):
 
 
 def _by_run(worth):
-    """Scale the columns of runs to mean square 1; of many runs, return main directions."""
+    """Scale the columns of runs to mean square 1; return main directions of many runs."""
     # Columns are not centred, so that they stay sparse.
     square = np.asarray(worth.power(2).mean(axis=0))
     scaled = worth @ sparse.diags_array(1 / np.sqrt(np.where(square > 0, square, 1.0)))

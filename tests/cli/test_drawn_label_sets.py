@@ -99,7 +99,7 @@ def test_default_measures_are_no_preferences(command):
             ("evaluate", "drawn.csv", *RUNS, "--per-query", "--confidence-level", "0.9"),
             "--confidence-level is for drawn label sets",
         ),
-        (("compare", "drawn.csv", *RUNS, "-m", "ap", "--html", "a.html"), "--html has curves of"),
+        (("compare", "drawn.csv", *RUNS, "-m", "ap", "--html", "a.html"), "--html has curves that"),
         (("compare", "drawn.csv", *RUNS, "-m", "ap", "--test", "sign"), "--test must be 't'"),
         (
             ("compare", "drawn.csv", *RUNS, "-m", "lexirecall(scale=preference)"),

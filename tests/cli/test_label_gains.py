@@ -82,7 +82,7 @@ def test_messages_say_what_to_do(command, run):
     assert "no gain for labels of words.txt: 'Good'" in err
     code, _, err = run(*words, GAINS, "--unjudged-label", "-1")
     assert code == 2
-    assert "give nan to the one that means unjudged" in err
+    assert "give nan to the text that means unjudged" in err
 
 
 def test_read_qrels():

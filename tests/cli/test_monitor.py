@@ -258,7 +258,7 @@ def test_gains_are_said_for_texts_alone(run, graded):
     for gains in ("--gains=0=0,1=-1,2=1", "--gains=Bad=-1,Good=1"):
         code, out, err = run("monitor", "f.json", *files, gains)
         assert (code, out) == (2, "")
-        assert "f.json has gains of numbers ({" in err
+        assert "f.json has the gains of numbers ({" in err
         assert "Leave out --gains" in err
     assert not Path("f.monitor.json").exists()
 

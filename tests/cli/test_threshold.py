@@ -223,7 +223,7 @@ def test_a_sample_of_queries(run, data):
     )
     code, _, err = run("threshold", "people.csv", *PROMISE[2:])
     assert code == 2
-    assert "Its documents have several of them" in err
+    assert "Its documents have several probabilities" in err
 
 
 @pytest.mark.slow
