@@ -374,6 +374,7 @@ default=None
         wanted = {text: each.like(like, named) for text, each in wanted.items()}
     if is_of_rows:
         of_rows = {"y_score": y_score, "groups": groups, "query_weight": query_weight}
+        of_rows["an array as ties"] = None if isinstance(ties, str) else ties
         rows = check_rows(y_true, "evaluate", **of_rows)
         check_undefined(undefined)
         columns = split_options(options, wanted)

@@ -29,6 +29,11 @@ def test_odd_calls():
     for name, value in {"groups": [1], "query_weight": {1: 2}}.items():
         with pytest.raises(InputError, match=f"{name} is not possible where evaluate reads Rows"):
             evaluate(Rows(COLUMNS), "ap", **{name: value})
+    # Ids of two rows would order the two rows of each block.
+    two = {"qid": [1, 1, 2, 2], "label": [1, 0, 1, 0], "score": [3, 3, 5, 5]}
+    for ids in (["a", "b"], ["a", "b", "c", "d"]):
+        with pytest.raises(InputError, match="an array as ties is not possible where evaluate r"):
+            evaluate(Rows(two), "ap", ties=ids)
     with pytest.raises(InputError, match="out is only for Rows"):
         evaluate([1], [1], "ap", groups=[1], out="values.parquet")
     with pytest.raises(InputTypeError, match="number 1 is 3"):
