@@ -180,6 +180,8 @@ def _compared(measures, options):
     if is_paired:
         measures = others
     wanted = parse_measures(measures) if others or not is_paired else {}
+    if "query_weight" in options:
+        raise InputError("query_weight: every query counts once in comparisons. Leave it out.")
     for parsed in wanted.values():
         parsed.for_means("systems are compared", takes=("mean", "sum"))
     kinds = {text: kind for text, parsed in wanted.items() if (kind := _kind(parsed)) is not None}

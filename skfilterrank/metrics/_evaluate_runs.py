@@ -44,6 +44,8 @@ from skfilterrank.metrics._evaluate import Evaluation, evaluate
 _BATCH = 8
 # Parameters that are passed on to the index of the judgments.
 OF_QRELS = "unjudged_label", "predicted", "own"
+# Parameters of evaluate that runs and judgments give themselves, or that have a value for each row.
+_OF_ARRAYS = "y_true", "y_score", "groups", "pooled", "query_weight"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -464,10 +466,15 @@ def check_aligned(qrels, run, *, precision, ties, said, missing=None):
 
 
 def _values(
-    y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
+    y_true, y_score, groups, pooled, wanted, /, *, ties="docno", n_items=N_ITEMS, **params
 ) -> Evaluation:
     """Compute the measures of aligned rows."""
     check_choice(ties, "ties", TIES)
+    if of_arrays := [name for name in _OF_ARRAYS if name in params]:
+        raise InputError(
+            f"{of_arrays[0]} is for arrays, and not for runs: leave it out, or align each run, "
+            "and pass it to evaluate with the rows."
+        )
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     given = {"n_items": n_items, "pooled": pooled}
     params = {name: value for name, value in given.items() if name in known} | params

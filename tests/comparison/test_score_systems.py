@@ -124,6 +124,9 @@ class TestScorePredictions:
             score_predictions(Y_TRUE, [1, 2], "ap", groups=GROUPS)
         with pytest.raises(ValueError) as caught:  # noqa: PT011
             score_predictions(Y_TRUE, {"odd": [1, 2]}, "ap", groups=GROUPS)
+        # It would change no value of a query, and so no comparison.
+        with pytest.raises(InputError, match="query_weight: every query counts once in compariso"):
+            score_predictions(Y_TRUE, SYSTEMS, "ap", groups=GROUPS, query_weight={})
         assert "odd" in caught.value.__notes__[0]
 
 

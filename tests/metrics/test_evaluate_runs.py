@@ -261,6 +261,18 @@ def test_what_no_run_could_make_right_is_raised_before_the_first(files, params, 
         assert not hasattr(caught.value, "__notes__")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("groups", [1]), ("pooled", [True]), ("query_weight", {"1": 2}), ("y_true", [1])],
+)
+def test_values_of_rows_are_refused(name, value):
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 2.0}}
+    with pytest.raises(InputError, match=f"{name} is for arrays, and not for runs: leave it out"):
+        evaluate_runs(qrels, run, "infAP", **{name: value})
+    with pytest.raises(InputError, match=f"{name}.* Leave it out|{name} is for arrays"):
+        score_systems(qrels, {"one": run, "two": run}, "infAP", **{name: value})
+
+
 def test_what_some_data_make_right_is_not_raised_before(files):
     for params in (
         {"measures": ["err(max_grade=0.5)", "ul_normalized", "tse"], "n_items": 1},
