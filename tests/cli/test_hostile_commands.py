@@ -12,6 +12,7 @@ from profiles import times
 from skfilterrank.cli._inputs import read_documents, read_topics
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import read_letor, read_qrels, read_run
+from thinned import thinned
 
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
@@ -156,7 +157,7 @@ def test_names_that_no_file_has(command, name, folder, run, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", thinned(sorted(COMMANDS), parts=2))
 def test_valid_files_work(command, try_on):
     assert try_on(command, COMMANDS[command][1]) == 0
 

@@ -116,7 +116,10 @@ def reading(reader, path, capfd):
     [
         # Every format of every writer, and every reader of a text and a table.
         *((writer, "evaluate", FORMATS) for writer in ("filter", "rank-filter", "apply", "fuse")),
-        *(("filter", reader, ["txt", "csv"]) for reader in READERS if reader != "evaluate"),
+        *thinned(
+            [("filter", reader, ["txt", "csv"]) for reader in READERS if reader != "evaluate"],
+            parts=2,
+        ),
     ],
 )
 def test_lists_mean_the_same_in_every_format(writer, reader, formats, made, capfd, monkeypatch):

@@ -44,7 +44,7 @@ def labels_of(name):
 @pytest.mark.parametrize("name", ALL)
 def test_checks(name):
     text, labels = written(name), labels_of(name)
-    seeds = thinned(range(4), turn=ALL.index(name), parts=2)
+    seeds = thinned(range(4), turn=ALL.index(name), parts=4)
     rows = [RandomRows.random(seed, labels) for seed in seeds]
     for check in CHECKS:
         for given in rows if check in OF_ROWS else [labels]:

@@ -315,7 +315,7 @@ def test_containers(way, container):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", thinned(ESTIMATORS, parts=2))
+@pytest.mark.parametrize("model", thinned(ESTIMATORS))
 def test_estimators(way, model):
     estimator = ESTIMATORS[model]
     found = cross_validate(

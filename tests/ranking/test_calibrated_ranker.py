@@ -29,6 +29,7 @@ from given_scores import GivenScores, as_column, prefit
 from skfilterrank._base.probabilities import fit_calibrator
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
+from thinned import thinned
 from versions import SCORERS_WANT_CLASSIFIERS
 
 QUIET = {"n_estimators": 5, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
@@ -140,15 +141,15 @@ class TestDecisionFunction:
     @pytest.mark.skipif(SCORERS_WANT_CLASSIFIERS, reason="scikit-learn before 1.9 refuses rankers")
     @pytest.mark.parametrize(
         ("scoring", "expected"),
-        [
-            ("roc_auc", lambda y, model, X: roc_auc_score(y, model.predict(X))),
-            ("average_precision", lambda y, model, X: average_precision_score(y, model.predict(X))),
-            ("neg_log_loss", lambda y, model, X: -log_loss(y, model.predict_proba(X)[:, 1])),
-            (
-                "neg_brier_score",
-                lambda y, model, X: -brier_score_loss(y, model.predict_proba(X)[:, 1]),
-            ),
-        ],
+        thinned(
+            {
+                "roc_auc": lambda y, model, X: roc_auc_score(y, model.predict(X)),
+                "average_precision": lambda y, it, X: average_precision_score(y, it.predict(X)),
+                "neg_log_loss": lambda y, model, X: -log_loss(y, model.predict_proba(X)[:, 1]),
+                "neg_brier_score": lambda y, it, X: -brier_score_loss(y, it.predict_proba(X)[:, 1]),
+            }.items(),
+            parts=2,
+        ),
     )
     def test_scorers_of_scikit_learn(self, data, classifier, scoring, expected):
         routing = scoring.startswith("neg")  # the others by the index of y

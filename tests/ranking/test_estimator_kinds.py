@@ -90,7 +90,7 @@ def fitted(data):
     return of_kind
 
 
-@pytest.mark.parametrize("name", thinned(map(kind, KINDS), parts=2))
+@pytest.mark.parametrize("name", thinned(map(kind, KINDS)))
 def test_every_kind_learns_ranks_and_filters(data, fitted, name):
     assert_learns_ranks_and_filters(data, fitted(name))
 
@@ -113,7 +113,7 @@ def assert_learns_ranks_and_filters(data, model):
     np.testing.assert_array_equal(places > 0, kept)
 
 
-@pytest.mark.parametrize("name", thinned(map(kind, KINDS), turn=1, parts=2))
+@pytest.mark.parametrize("name", thinned(map(kind, KINDS), turn=1))
 def test_interleaved_queries_give_what_sorted_rows_give(data, fitted, name):
     # Rows of a query, and first rows, keep their order, which a ranker's trees depend on.
     place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()

@@ -98,7 +98,7 @@ def sample(words, values, n):
     return random.Random(" ".join(words)).sample(list(values), n)
 
 
-@pytest.mark.parametrize("path", FUNCTIONS)
+@pytest.mark.parametrize("path", thinned(FUNCTIONS, parts=2))
 def test_odd_arguments(path):
     """Every argument, with one odd value, or with each of them where the profile is thorough; then
     two at once. What to start from is valid, or tests/whole_package/test_results.py fails."""
