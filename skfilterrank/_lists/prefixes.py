@@ -162,10 +162,7 @@ def best_prefix(expected, scores, index, k) -> np.ndarray:
     discount = 1.0 / np.log2(ranking.place + 2.0)
     if k is not None:
         discount[ranking.place >= k] = 0.0
-    sums = np.cumsum(ranking.tie_means(expected[ranking.order]) * discount)
-    above = sums[ranking.starts - 1]
-    above[:1] = 0.0
-    sums -= np.repeat(above, ranking.sizes)
+    sums = ranking.running_sums(ranking.tie_means(expected[ranking.order]) * discount)
     return ranking.best_prefix(sums, mean_tolerance(expected))
 
 

@@ -109,3 +109,11 @@ def test_neighbouring_floats_have_no_middle():
     scores = np.array([np.nextafter(1.0, 2), 1.0])
     found = thresholds(np.array([1.0, -1]), scores, index)
     np.testing.assert_array_equal(scores >= found, [True, False])
+
+
+def test_other_lists_of_a_batch_change_nothing():
+    # What the last list adds is below the rounding of a sum of all lists.
+    expected, groups = np.append(np.ones(200_000), -1.2e-11), np.arange(200_001)
+    shown = best_prefix(expected, np.zeros(200_001), GroupIndex.from_groups(groups), None)
+    assert shown[:-1].all()
+    assert not shown[-1]
