@@ -175,14 +175,17 @@ def _read(source):
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise FileFormatError(f"the file is empty; {_WRITTEN_BY} csv or trec.", name)
-    if first.replace('"', "").startswith("run,"):
-        return _read_csv(text, name)
+    if (start := first.replace('"', "")[:4]) in ("run,", "run;", "run\t"):
+        return _read_csv(text, name, start[-1])
     return _read_trec(lines, name, name_of_path(name) if is_path(source) else "run")
 
 
-def _read_csv(text, name):
-    """Yield the values of a csv file with the header run,qid,MEASURE,... (see `_read`)."""
-    records = records_of(text, ",", name)
+def _read_csv(text, name, separator):
+    """Yield the values of a csv file with the header run,qid,MEASURE,... (see `_read`).
+
+    Spreadsheets may write semicolons, and then decimal commas, or tabs.
+    """
+    records = records_of(text, separator, name)
     _, header = next(records)
     if header[:2] != ["run", "qid"] or len(header) < 3:
         raise FileFormatError(
@@ -196,7 +199,8 @@ def _read_csv(text, name):
             raise FileFormatError(
                 f"expected {len(header)} columns as in the header, got {len(row)}.", name, line
             )
-        values = dict(zip(header[2:], row[2:]))
+        numbers = [each.replace(",", ".") if separator == ";" else each for each in row[2:]]
+        values = dict(zip(header[2:], numbers))
         yield line, restored(row[0]), restored(row[1]), _numbers(values, name, line)
 
 
@@ -206,7 +210,7 @@ def _read_trec(lines, name, nameless):
     A line "runid all NAME" names a run and ends its queries. `nameless` is the name of a run
     without such a line.
     """
-    queries, is_empty = {}, True
+    queries, is_empty, ahead = {}, True, None
     # A line is added so that the end of the file also ends a run.
     for line, text in enumerate([*lines, f"runid all {nameless}"], 1):
         # Only names of runs may contain blanks.
@@ -222,6 +226,14 @@ def _read_trec(lines, name, nameless):
             )
         measure, qid, value = parts
         if measure == "runid" and qid == "all":
+            if queries and ahead and line > len(lines):
+                raise FileFormatError(
+                    "expected a line 'runid all NAME' behind the values of each run, got it before "
+                    "them: move it behind them, as trec_eval -q writes it.",
+                    name,
+                    ahead,
+                )
+            ahead = ahead or (None if queries else line)
             for each, values in queries.items():
                 yield line if line <= len(lines) else None, value.strip(), each, values
             is_empty, queries = is_empty and not queries, {}

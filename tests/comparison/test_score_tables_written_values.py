@@ -136,6 +136,11 @@ def test_missing_values():
         ("ap\t1\tmuch\n", 1, "a value of ap must be a number, got 'much'"),
         ("ap\t1\t0.5\nrunid\tall\ta\nap\t1\t1\nrunid\tall\ta\n", 4, "two runs have the same name"),
         ("runid\tall\ta\nap\tall\t0.5\n", None, "only means"),
+        (
+            "runid\tall\ta\nap\t1\t0.5\nrunid\tall\tb\nap\t1\t1\n",
+            1,
+            "behind the values of each run, got it before them: move it",
+        ),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, text, line, message):
@@ -145,6 +150,13 @@ def test_errors_name_file_and_line(tmp_path, text, line, message):
         SystemScores.read(path)
     assert caught.value.line == line
     assert message in str(caught.value)
+
+
+def test_what_spreadsheets_save():
+    for text in ("run;qid;ap\na;1;0,5\nb;1;0.25\n", "run\tqid\tap\na\t1\t0.5\nb\t1\t0.25\n"):
+        scores = SystemScores.read(io.StringIO(text))["ap"]
+        assert scores.systems == ("a", "b")
+        assert scores.values.tolist() == [[0.5], [0.25]]
 
 
 def test_bytes_that_are_no_text(tmp_path):
