@@ -82,7 +82,9 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     -----
     Queries with one document, or with equal labels, are kept and have no effect. If all gains are
     equal, regressors give all documents the same score, and rankers and classifiers raise. NaN in X
-    is passed to the estimator; if it does not accept NaN, the error names the columns.
+    is passed to the estimator; if it does not accept NaN, the error names the columns. XGBoost
+    takes the zeros that a sparse X does not store for missing values: `predict` warns if X is dense
+    then.
 
     **Early stopping.** LightGBM, XGBoost and CatBoost stop by `measure` on the queries that
     `validation_fraction` or `eval_set` holds out, if they are told to stop early, as by
