@@ -16,7 +16,7 @@ from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.cut_queries import note_documents
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import check_groups
+from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
 from skfilterrank.ranking._training_rows import tell_unjudged
 
@@ -139,6 +139,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         """
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
         fit_params = self._inside_parameters(fit_params)
+        check_one_order(y=y, X=X, sample_weight=fit_params.get("sample_weight"))
         queries = self._find_groups(X, y, groups)
         note_documents(self, None)
         if queries is not None:

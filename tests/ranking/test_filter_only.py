@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import FilterOnly, RankAndFilter
 from skfilterrank.thresholds import PerQueryThreshold
@@ -118,6 +119,11 @@ class TestFilterOnly:
         by_index = FilterOnly(KeepPositive()).fit(data.X, y)
         np.testing.assert_array_equal(by_argument.estimator_.groups_, data.groups)
         np.testing.assert_array_equal(by_index.estimator_.groups_, data.groups)
+
+    def test_weights_in_another_order(self, data):
+        y, weights = pd.Series(data.y), pd.Series(1.0 + data.groups)
+        with pytest.raises(InputError, match="sample_weight and y have the same index in another"):
+            FilterOnly(Ridge()).fit(data.X, y, data.groups, sample_weight=weights[::-1])
 
     def test_around_a_pipeline(self, data):
         pipeline = make_pipeline(StandardScaler(), RankAndFilter(Ridge(), measure="ndcg_f@3"))
