@@ -216,11 +216,11 @@ def _selected(ranks, documents, known, given):
     probability = np.full(len(pool), np.nan)
     if given.strategy == "feedback":
         rows = np.union1d(selector.select(), np.flatnonzero(pool.isin(known.index)))
-        if n_outside := int((~known.index.isin(pool)).sum()):
-            tell(f"left out: {counted(n_outside, 'label')} of --judged outside of the pool")
+        _tell_outside(known, pool, "the pool")
         _tell_progress(selector)
     elif given.strategy in ("random", "statap") and budget:
         rows = selector.select(**budget)
+        _tell_outside(known, pool[rows], "this sample")
         if given.strategy == "statap":
             probability = selector.inclusion_probability(**budget)
         else:
@@ -310,6 +310,12 @@ def _tell_progress(selector):
         tell(f"query {name}: {n_judged}, {query['n_relevant']} relevant; {state}")
 
 
+def _tell_outside(known, pairs, where):
+    """Tell how many judged documents are not among some documents."""
+    if n_outside := int((~known.index.isin(pairs)).sum()):
+        tell(f"left out: {counted(n_outside, 'label')} of --judged outside of {where}")
+
+
 def _labels_of(known, pairs):
     """Return the known label of each document, NaN where there is none."""
     return known["label"].reindex(pairs).to_numpy(dtype=float)
@@ -353,8 +359,7 @@ def _drawn(runs, depth, known, given):
     if continues:
         pairs = pd.MultiIndex.from_frame(sample[_KEY])
         sample["label"] = _labels_of(known, pairs)
-        if n_outside := int((~known.index.isin(pairs)).sum()):
-            tell(f"left out: {counted(n_outside, 'label')} of --judged outside of this sample")
+        _tell_outside(known, pairs, "this sample")
     return sample
 
 

@@ -370,6 +370,11 @@ def test_drawn_documents_without_a_label_are_told(files, run):
     fill("judge.csv", labels | {"d2": 1})
     _, _, err = run("evaluate", "judged.csv", "a.run", "-m", "stat_ap")
     assert "without a label" not in err
+    # A smaller sample does not have all of what is judged.
+    how[how.index("4")] = "1"
+    *_, err = run("select", "a.run", "b.run", *how, "--judged", "judged.csv")
+    n_outside = len(table_of("judged.csv")) - (table_of("judge.csv")["label"] != "").sum()
+    assert f"left out: {n_outside} labels of --judged outside of this sample\n" in err
     table = table_of("judged.csv")
     table.loc[2, "label"] = ""
     table.to_csv("judged.csv", index=False)
