@@ -466,7 +466,7 @@ def check_aligned(qrels, run, *, precision, ties, said, missing=None):
 
 
 def _values(
-    y_true, y_score, groups, pooled, wanted, /, *, ties="docno", n_items=N_ITEMS, **params
+    y_true, y_score, groups, pooled, /, wanted, *, ties="docno", n_items=N_ITEMS, **params
 ) -> Evaluation:
     """Compute the measures of aligned rows."""
     check_choice(ties, "ties", TIES)
