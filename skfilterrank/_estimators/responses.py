@@ -168,6 +168,7 @@ def warn_of_lost_zeros(estimator, X, *, was_sparse: bool, name: str = "X") -> No
 
 def in_library_form(estimator, X):
     """Convert X to a container that the estimator takes."""
+    X = in_native_order(estimator, X)
     if sparse.issparse(X):
         # CatBoost and LightGBM's predict do not accept sparse arrays or the COO format.
         return X if sparse.isspmatrix_csr(X) else sparse.csr_matrix(X)
@@ -179,6 +180,22 @@ def in_library_form(estimator, X):
         return _with_numpy_numbers(X)
     _refuse_dictionaries(estimator, X)
     return X
+
+
+def in_native_order(estimator, values):
+    """Convert numbers of another byte order for XGBoost, which would read other numbers."""
+    if not is_model(estimator, "xgboost", "XGBModel"):
+        return values
+    is_table = isinstance(values, pd.DataFrame)
+    dtypes = dict(values.dtypes) if is_table else {0: getattr(values, "dtype", None)}
+    native = {
+        name: dtype.newbyteorder("=")
+        for name, dtype in dtypes.items()
+        if isinstance(dtype, np.dtype) and not dtype.isnative
+    }
+    if not native:
+        return values
+    return values.astype(native if is_table else native[0])
 
 
 def _without_dictionaries(X):

@@ -28,6 +28,7 @@ from skfilterrank._base.words import check_n_jobs, warn_user
 from skfilterrank._estimators.responses import (
     before_last,
     in_library_form,
+    in_native_order,
     is_model,
     library_errors,
     warn_of_lost_zeros,
@@ -124,6 +125,7 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None, st
             ]
         estimator = last
     X = in_library_form(estimator, X)
+    params = {name: in_native_order(estimator, values) for name, values in params.items()}
     held_out = [each._replace(X=in_library_form(estimator, each.X)) for each in held_out]
     with library_errors(estimator):
         _fit_last(estimator, X, y, groups, held_out, params, stop_by)

@@ -53,6 +53,20 @@ def test_sparse_forms(name, form):
     np.testing.assert_array_equal(ranker.predict(form(X)), of_sparse_rows(name))
 
 
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame])
+@pytest.mark.parametrize("dtype", [">i4", ">f4", ">f8"])
+@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker", "CatBoostRanker"])
+def test_byte_orders(name, dtype, form):
+    whole, weights = np.round(10 * X), 1.0 + groups % 3
+    usual, odd = form(whole.astype(dtype[1:])), form(whole.astype(dtype))
+    params = {"eval_set": (odd, y), "eval_groups": groups, "sample_weight": weights.astype(dtype)}
+    found = QueryRanker(MODELS[name]).fit(odd, y, groups=groups, **params)
+    params |= {"eval_set": (usual, y), "sample_weight": weights}
+    expected = QueryRanker(MODELS[name]).fit(usual, y, groups=groups, **params)
+    np.testing.assert_array_equal(found.predict(usual), expected.predict(usual))
+    np.testing.assert_array_equal(found.predict(odd), expected.predict(usual))
+
+
 FORMS = {
     "pyarrow table": lambda: pa.Table.from_pandas(TABLE),
     "Arrow types": lambda: TABLE.astype("float64[pyarrow]"),
