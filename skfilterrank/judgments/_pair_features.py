@@ -305,8 +305,7 @@ class PairFeatures(TransformerMixin, BaseEstimator):
             )
         others = X.drop(columns=[*ranks, *vectors])
         numbers = others.select_dtypes(["number", "bool"])
-        words = others.drop(columns=numbers.columns)
-        words = as_text(words)
+        words = as_text(others.drop(columns=numbers.columns))
         queries = words.pop(_QUERY).to_numpy(object) if _QUERY in words else None
         if queries is not None and not words.shape[1]:
             raise InputError(
