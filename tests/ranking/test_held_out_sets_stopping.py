@@ -287,6 +287,9 @@ class RefusesToStop(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         raise ValueError("early stopping is not for this")
 
+    def predict(self, X):
+        return np.zeros(len(X))
+
 
 @pytest.mark.parametrize("estimator", ["boosting", "own"])
 def test_only_boosting_without_sets_is_told_to_pass_them(estimator):
