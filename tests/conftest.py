@@ -75,3 +75,13 @@ def measure_table():
     yield MEASURES
     MEASURES.clear()
     MEASURES.update(before)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser without a window; the tests are skipped where there is none."""
+    from browsers import start_browser
+
+    found = start_browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.quit()

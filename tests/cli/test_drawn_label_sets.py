@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from label_sets import drawn_table
 from skfilterrank.comparison import compare_systems, order_systems, score_systems
 from skfilterrank.metrics import evaluate_runs
 
@@ -17,17 +18,7 @@ RUNS = ("r0.txt", "r1.txt", "r2.txt")
 
 @pytest.fixture(scope="module")
 def table():
-    rng = np.random.default_rng(0)
-    rows = []
-    for query in map(str, range(6)):
-        rows += [(query, f"d{i}", int(i == 0), "people", pd.NA) for i in range(3)]
-        rows += [
-            (query, f"d{i}", label, "drawn", draw)
-            for i in range(3, 10)
-            for draw, label in enumerate(rng.integers(0, 2, 4))
-        ]
-    table = pd.DataFrame(rows, columns=["qid", "docno", "label", "judged_by", "draw"])
-    return table.astype({"draw": "Int64"})
+    return drawn_table(n_queries=6)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from browsers import contrast, requested, resize, start_browser
+from browsers import contrast, requested, resize
 from skfilterrank.cli.select import write_page
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import read_qrels
@@ -97,14 +97,6 @@ def test_without_jinja2(tmp_path, monkeypatch):
     with pytest.raises(MissingPackageError, match=r"pip install 'skfilterrank\[report\]'"):
         write_page(tmp_path / "page.html", TABLE, None)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A browser without a window; the tests are skipped where there is none."""
-    found = start_browser(tmp_path_factory.mktemp("profile"))
-    yield found
-    found.quit()
 
 
 def opened(browser, path):

@@ -17,6 +17,7 @@ from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, load_thresh
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+STATE = "filter.monitor.json"
 # Filters that hide nothing.
 hides_nothing = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
 
@@ -87,23 +88,19 @@ def test_clusters_are_watched_in_python(run, days):
 
 
 @pytest.mark.slow
-def test_a_day_is_not_counted_twice(run, days):
+@pytest.mark.parametrize(
+    ("day", "options", "message"),
+    [
+        ("monday", [], "the run holds queries that were counted already: 'q000'"),
+        ("tuesday", ["--out", STATE], f"--out {STATE} is the same file as --state {STATE}"),
+    ],
+)
+def test_what_is_refused_counts_nothing(run, days, day, options, message):
     look(run, "monday")
-    before = Path("filter.monitor.json").read_text()
-    code, _, err = look(run, "monday")
-    assert code == 2
-    assert "the run holds queries that were counted already: 'q000'" in err
-    assert Path("filter.monitor.json").read_text() == before
-
-
-@pytest.mark.slow
-def test_no_other_file_of_the_command_is_the_state(run, days):
-    look(run, "monday")
-    before = Path("filter.monitor.json").read_text()
-    code, _, err = look(run, "tuesday", "--out", "filter.monitor.json")
-    assert code == 2
-    assert "--out filter.monitor.json is the same file as --state filter.monitor.json" in err
-    assert Path("filter.monitor.json").read_text() == before
+    before = Path(STATE).read_text()
+    code, _, err = look(run, day, *options)
+    assert (code, message in err) == (2, True), err
+    assert Path(STATE).read_text() == before
 
 
 @pytest.mark.slow

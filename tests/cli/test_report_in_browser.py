@@ -2,7 +2,7 @@
 
 import pytest
 
-from browsers import requested, resize, start_browser
+from browsers import requested, resize
 from report_pages import compared
 
 pytestmark = pytest.mark.nightly
@@ -30,14 +30,6 @@ def report(tmp_path_factory):
         patch.chdir(folder)
         compared("qrels", *RUNS, measures=["ndcg_f@3", "lexirecall"])
     return (folder / "r.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A browser without a window; the tests are skipped where there is none."""
-    found = start_browser(tmp_path_factory.mktemp("profile"))
-    yield found
-    found.quit()
 
 
 @pytest.fixture

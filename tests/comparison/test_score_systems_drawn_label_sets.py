@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from label_sets import drawn_table, random_runs
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -21,30 +22,12 @@ pytestmark = pytest.mark.slow
 N_DRAWS, N_QUERIES = 6, 8
 
 
-def _table(seed=0, n_queries=N_QUERIES, alike=False):
-    """Make a table of drawn label sets of ten documents, of which three are judged."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for query in map(str, range(n_queries)):
-        rows += [(query, f"d{i}", int(i == 0), "people", pd.NA) for i in range(3)]
-        for i in range(3, 10):
-            labels = rng.integers(0, 2, N_DRAWS)
-            labels = labels[:1].repeat(N_DRAWS) if alike else labels
-            rows += [(query, f"d{i}", label, "drawn", d) for d, label in enumerate(labels)]
-    table = pd.DataFrame(rows, columns=["qid", "docno", "label", "judged_by", "draw"])
-    return table.astype({"draw": "Int64"})
+def _table(n_queries=N_QUERIES, **how):
+    return drawn_table(n_queries=n_queries, n_draws=N_DRAWS, **how)
 
 
-def _runs(seed=1, n_runs=4):
-    rng = np.random.default_rng(seed)
-    runs = {}
-    for number in range(n_runs):
-        lists = [
-            pd.DataFrame({"qid": query, "docno": [f"d{i}" for i in rng.permutation(10)[:7]]})
-            for query in map(str, range(N_QUERIES))
-        ]
-        runs[f"run{number}"] = pd.concat(lists).assign(score=np.tile(range(7, 0, -1), N_QUERIES))
-    return runs
+def _runs():
+    return random_runs(n_runs=4, n_queries=N_QUERIES)
 
 
 def _first_set(table):

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from browsers import contrast, luminance, requested, resize, start_browser
+from browsers import contrast, luminance, requested, resize
 from ndcg_rows import TEXTS, rows_of
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import explain_differences
@@ -56,13 +56,6 @@ def address():
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="module")
-def browser(address, tmp_path_factory):
-    found = start_browser(tmp_path_factory.mktemp("profile"))
-    yield found
-    found.quit()
 
 
 def wait_for(browser, script):

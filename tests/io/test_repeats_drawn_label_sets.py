@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from label_sets import label_sets
+from label_sets import label_sets, table_of
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, read_qrels, write_qrels
 
@@ -18,11 +18,6 @@ ROWS = [
     ("2", "c", 1, "drawn", 1),
     ("2", "c", 2, "drawn", 0),
 ]
-
-
-def _table(rows=ROWS):
-    table = pd.DataFrame(rows, columns=["qid", "docno", "label", "judged_by", "draw"])
-    return table.astype({"draw": "Int64"})
 
 
 def _write_csv(path, table):
@@ -38,7 +33,7 @@ def _write_jsonl(path, table):
     [("d.csv", _write_csv), ("d.jsonl", _write_jsonl), ("d.parquet", None), (None, None)],
 )
 def test_the_sets_are_the_same_from_every_form(tmp_path, name, write):
-    qrels = _table()
+    qrels = table_of(ROWS)
     if name == "d.parquet":
         pytest.importorskip("pyarrow")
         qrels.to_parquet(tmp_path / name)
@@ -73,7 +68,7 @@ def test_other_judgments_have_no_sets():
 )
 def test_incomplete_sets_are_refused(rows, message):
     with pytest.raises(InputError, match=message):
-        label_sets(_table(rows))
+        label_sets(table_of(rows))
 
 
 def test_half_a_draw_is_refused():
@@ -83,9 +78,9 @@ def test_half_a_draw_is_refused():
 
 def test_one_label_of_each_document_is_needed_elsewhere():
     with pytest.raises(InputError, match="qrels holds drawn label sets"):
-        QrelsIndex(_table(), unjudged_label=None)
+        QrelsIndex(table_of(ROWS), unjudged_label=None)
     with pytest.raises(InputError, match="qrels holds drawn label sets"):
-        write_qrels(io.StringIO(), _table())
+        write_qrels(io.StringIO(), table_of(ROWS))
 
 
 def test_many_documents_keep_their_labels():
@@ -97,6 +92,6 @@ def test_many_documents_keep_their_labels():
         for i in range(30)
     ]
     order = rng.permutation(len(rows))
-    _, found = label_sets(_table([rows[i] for i in order]))
+    _, found = label_sets(table_of([rows[i] for i in order]))
     places = [int(qid) * 10 + int(docno[1:]) for qid, docno in found.index]
     np.testing.assert_array_equal(found.T, labels[:, places])

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from pooled_runs import run_of
 from profiles import times
 from selections import budget, mask
 from skfilterrank.judgments import (
@@ -242,23 +243,13 @@ def test_bad_parameters(parameters, message):
         RandomSelector(**parameters).fit(np.zeros(3), [1, 0, 1], groups=[1] * 3)
 
 
-def run(lists):
-    """Make a run from the documents of each query, in order."""
-    rows = [
-        (qid, docno, float(len(docnos) - place))
-        for qid, docnos in lists.items()
-        for place, docno in enumerate(docnos)
-    ]
-    return pd.DataFrame(rows, columns=["qid", "docno", "score"])
-
-
 def shares(n):
     """Compute W(r) by its definition."""
     return [(1 + sum(1 / i for i in range(r, n + 1))) / (2 * n) for r in range(1, n + 1)]
 
 
 def test_prior_by_hand():
-    runs = {"a": run({"1": "xy", "2": "z"}), "b": run({"1": "yzw"})}
+    runs = {"a": run_of({"1": "xy", "2": "z"}), "b": run_of({"1": "yzw"})}
     prior = statap_prior(runs)
     expected = {
         # a: W(1) = 1/4 (1 + 1/1 + 1/2), W(2) = 1/4 (1 + 1/2).
@@ -283,18 +274,18 @@ def test_exact_prior_is_the_chance_of_two_steps():
     for cut in range(1, n + 1):
         by_steps[cut - 1] += 0.5 / n
         by_steps[:cut] += 0.5 / n / cut
-    np.testing.assert_allclose(statap_prior({"a": run({1: "abcdef"})}), by_steps)
+    np.testing.assert_allclose(statap_prior({"a": run_of({1: "abcdef"})}), by_steps)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_approximate_prior_of_one_run(n):
-    selector = StatAPSelector(form="approximate").fit({"a": run({1: "abcdefg"[:n]})})
+    selector = StatAPSelector(form="approximate").fit({"a": run_of({1: "abcdefg"[:n]})})
     logs = [log(n / r) for r in range(1, n + 1)] if n > 1 else [1.0]
     np.testing.assert_allclose(selector.prior_, [each / sum(logs) for each in logs], atol=1e-14)
 
 
 def test_prior_of_some_rows_is_that_of_all():
-    table = rank_table({"a": run({1: "abcdef", 2: "ab"}), "b": run({1: "fegcba", 2: "bcd"})})
+    table = rank_table({"a": run_of({1: "abcdef", 2: "ab"}), "b": run_of({1: "fegcba", 2: "bcd"})})
     prior = statap_prior(table)
     # The last documents of all lists stay, by which their lengths are known.
     rows = [0, 4, 5, 8, 10]
@@ -369,7 +360,7 @@ def test_samples(rows, n_per_query, seed):
 def fitted_on_alike_queries(n_queries, pooled):
     lists = dict.fromkeys(range(n_queries), "abcdefghij")
     other = dict.fromkeys(range(n_queries), "jcd")
-    table = rank_table({"a": run(lists), "b": run(other)})
+    table = rank_table({"a": run_of(lists), "b": run_of(other)})
     return StatAPSelector(pooled=pooled, random_state=0).fit(table)
 
 
@@ -432,7 +423,9 @@ def test_order_of_successive_draws():
 
 
 def test_a_part_of_the_budget_for_pooling():
-    table = rank_table({"a": run({1: "abcdefgh"}), "b": run({1: "hgfedcba"}), "c": run({1: "h"})})
+    table = rank_table(
+        {"a": run_of({1: "abcdefgh"}), "b": run_of({1: "hgfedcba"}), "c": run_of({1: "h"})}
+    )
     selector = StatAPSelector(pooled=0.5, random_state=0).fit(table)
     probability = selector.inclusion_probability(**budget(4))
     pooled = mask(PoolingSelector().fit(table), 2)
@@ -445,7 +438,7 @@ def test_a_part_of_the_budget_for_pooling():
 
 
 def test_own_prior_is_that_of_the_runs():
-    runs = {"a": run({1: "abcd", 2: "ef"}), "b": run({1: "dx", 2: "f"})}
+    runs = {"a": run_of({1: "abcd", 2: "ef"}), "b": run_of({1: "dx", 2: "f"})}
     table = rank_table(runs)
     by_runs = StatAPSelector(random_state=0).fit(runs)
     by_table = StatAPSelector(random_state=0).fit(table)
@@ -472,7 +465,7 @@ def test_what_is_never_drawn():
 
 
 def test_budget_above_the_pool_warns_from_select_alone():
-    selector = StatAPSelector(random_state=0).fit({"a": run({1: "ab", 2: "abcd"})})
+    selector = StatAPSelector(random_state=0).fit({"a": run_of({1: "ab", 2: "abcd"})})
     with pytest.warns(UserWarning, match="n_per_query=3 is above .* of 1 of 2 queries") as caught:
         selected = selector.select(n_per_query=3)
     assert len(caught) == 1
@@ -489,11 +482,11 @@ def test_budget_above_the_pool_warns_from_select_alone():
         ({}, pd.DataFrame({"a": [1.0]}), "index levels named 'qid' and 'docno'"),
         (
             {"pooled": 1.5},
-            {"a": run({1: "ab"})},
+            {"a": run_of({1: "ab"})},
             "pooled must be .*from 0 up and up to 1, got 1.5",
         ),
-        ({"pooled": True}, {"a": run({1: "ab"})}, "pooled must be a finite number"),
-        ({"pooled": np.nan}, {"a": run({1: "ab"})}, "pooled must be a finite number"),
+        ({"pooled": True}, {"a": run_of({1: "ab"})}, "pooled must be a finite number"),
+        ({"pooled": np.nan}, {"a": run_of({1: "ab"})}, "pooled must be a finite number"),
     ],
 )
 def test_bad_samples(parameters, X, message):
@@ -507,7 +500,7 @@ def test_pooling_needs_runs():
 
 
 def test_the_pool_of_runs_is_known():
-    runs = {"a": run({"1": "xyz", "2": "zw"}), "b": run({"1": "yzw"})}
+    runs = {"a": run_of({"1": "xyz", "2": "zw"}), "b": run_of({"1": "yzw"})}
     table = rank_table(runs)
     selector = StatAPSelector(random_state=0)
     assert selector.fit(runs).pool_.equals(table.index)

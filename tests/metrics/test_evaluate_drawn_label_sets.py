@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from label_sets import drawn_table, random_runs
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align
@@ -16,35 +17,12 @@ pytestmark = pytest.mark.slow
 N_DRAWS, N_DOCUMENTS = 4, 12
 
 
-def _table(seed=0, n_queries=5, n_judged=3, alike=False):
-    """Make a table of drawn label sets; with `alike`, all sets are equal."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for query in range(n_queries):
-        # Each query has a relevant document in every set.
-        rows += [(str(query), f"d{i}", int(i == 0), "people", pd.NA) for i in range(n_judged)]
-        for i in range(n_judged, N_DOCUMENTS):
-            labels = rng.integers(0, 3, N_DRAWS)
-            labels = labels[:1].repeat(N_DRAWS) if alike else labels
-            rows += [(str(query), f"d{i}", label, "drawn", d) for d, label in enumerate(labels)]
-    table = pd.DataFrame(rows, columns=["qid", "docno", "label", "judged_by", "draw"])
-    return table.astype({"draw": "Int64"})
+def _table(seed=0, n_queries=5, **how):
+    return drawn_table(seed, n_queries=n_queries, n_documents=N_DOCUMENTS, n_labels=3, **how)
 
 
-def _runs(seed=1, n_queries=5, n_runs=3):
-    rng = np.random.default_rng(seed)
-    return {
-        f"run{number}": pd.DataFrame(
-            {
-                "qid": np.repeat(np.arange(n_queries).astype(str), 8),
-                "docno": np.concatenate(
-                    [rng.permutation(N_DOCUMENTS)[:8] for _ in range(n_queries)]
-                ),
-                "score": np.tile(np.arange(8, 0, -1), n_queries),
-            }
-        ).assign(docno=lambda run: "d" + run["docno"].astype(str))
-        for number in range(n_runs)
-    }
+def _runs(n_queries=5):
+    return random_runs(n_runs=3, n_queries=n_queries, n_documents=N_DOCUMENTS, n_shown=8)
 
 
 def _average_precision(labels, docnos):

@@ -3,8 +3,10 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.ranking import RankAndFilter
 from small_methods import make
 
 
@@ -60,6 +62,16 @@ def separable():
     y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
     X = np.column_stack([y + rng.uniform(-0.2, 0.2, 180), rng.normal(size=180)])
     return X, y, np.repeat(np.arange(30), 6)
+
+
+@pytest.fixture(scope="package")
+def data():
+    return make_rank_and_filter(n_queries=300, n_features=8, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="package")
+def ridge(data):
+    return RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=data.groups)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
+from feature_rankers import history
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
@@ -35,12 +36,6 @@ def separable():
     y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
     X = np.column_stack([rng.normal(size=180), y + rng.uniform(-0.2, 0.2, 180), np.ones(180)])
     return X, y, np.repeat(np.arange(30), 6)
-
-
-def history(ranker):
-    """The measure of the training queries at the start and after each sweep."""
-    (values,) = ranker.evals_result_["train"].values()
-    return np.array(values)
 
 
 def shown(scores):

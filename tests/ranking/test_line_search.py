@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from feature_rankers import history
 from line_searches import (
     EXACT,
     THRESHOLDED,
@@ -195,11 +196,6 @@ def test_candidates_pay_for_their_steps():
 
 
 pytestmark = pytest.mark.slow
-
-
-def history(ranker):
-    (values,) = ranker.evals_result_["train"].values()
-    return np.array(values)
 
 
 @pytest.fixture(scope="module")

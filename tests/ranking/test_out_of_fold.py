@@ -5,20 +5,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from dealt import dealt_splits
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import PerQueryThreshold, threshold_curve
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=300, n_features=8, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def ridge(data):
-    return RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=data.groups)
 
 
 class TestFolds:

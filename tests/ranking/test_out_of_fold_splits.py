@@ -8,14 +8,8 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
 from dealt import dealt_splits
 from given_scores import GivenScores
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import RankAndFilter
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=300, n_features=8, bayes=False, random_state=0)
 
 
 class TestSplits:

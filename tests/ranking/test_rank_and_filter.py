@@ -19,16 +19,6 @@ from skfilterrank.thresholds import threshold_curve
 
 
 @pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=300, n_features=8, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def ridge(data):
-    return RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=data.groups)
-
-
-@pytest.fixture(scope="module")
 def halves():
     """Data with its Bayes-optimal scores, and which rows are for training."""
     data = make_rank_and_filter(n_queries=8000, n_features=8, random_state=3)

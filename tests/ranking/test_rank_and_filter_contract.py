@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 from given_scores import GivenScores
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import Cut, Threshold
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=300, n_features=8, bayes=False, random_state=0)
 
 
 class TestByHand:

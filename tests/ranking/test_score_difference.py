@@ -41,7 +41,7 @@ LIGHT = SMALL | {"verbose": -1}
 @pytest.fixture(scope="module")
 def data():
     X, y, groups, _ = make_rank_and_filter(
-        60, n_features=5, n_informative=3, documents_per_query=6, random_state=0
+        40, n_features=5, n_informative=3, documents_per_query=6, random_state=0
     )
     X = pd.DataFrame(X, columns=[f"f{number}" for number in range(5)])
     return X.set_index(pd.Index(groups, name="qid")), y.astype(float), groups
@@ -169,19 +169,10 @@ MODELS = {
 }
 
 
-@pytest.fixture(scope="module")
-def rows():
-    X, y, groups, _ = make_rank_and_filter(
-        40, n_features=5, n_informative=3, documents_per_query=6, random_state=0
-    )
-    X = pd.DataFrame(X, columns=[f"f{number}" for number in range(5)])
-    return X.set_index(pd.Index(groups, name="qid")), y.astype(float), groups
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(MODELS, parts=2))
-def test_contributions_sum_to_the_difference(rows, name):
-    X, y, groups = rows
+def test_contributions_sum_to_the_difference(data, name):
+    X, y, groups = data
     estimator, tolerance = MODELS[name]
     model = RankAndFilter(estimator, threshold=0.4, measure="ndcg_f@3").fit(X, y, groups=groups)
     margins = model.decision_function(X)
@@ -208,8 +199,8 @@ def test_contributions_sum_to_the_difference(rows, name):
         assert alone.scale == ("log-odds" if hasattr(estimator, "predict_proba") else "score")
 
 
-def test_early_stopped_trees(rows):
-    X, y, groups = rows
+def test_early_stopped_trees(data):
+    X, y, groups = data
     ranker = QueryRanker(XGBRanker(n_estimators=50, early_stopping_rounds=3, n_jobs=1))
     ranker.fit(X, y, eval_set=[(X, y)], eval_groups=[groups])
     assert ranker.estimator_.best_iteration < 49

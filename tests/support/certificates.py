@@ -118,14 +118,16 @@ def real_thresholds(y_score):
     return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between]))
 
 
+LABEL = st.sampled_from([-10.0, -1.0, 0.0, 1.0, 1.0, 2.0, np.nan])
+SCORE = st.sampled_from([NO, -1.0, 0.0, 0.25, 0.5, 0.5, 1.5, 2.0, 3.0])
+
+
 @st.composite
-def judged_rows(draw):
-    """Labels, scores and queries with ties, filtered and unjudged rows."""
-    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+def judged_rows(draw, label=LABEL, score=SCORE, most=8):
+    """Labels, scores and queries with ties in and across queries, filtered and unjudged rows."""
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=most))
     groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
     n = len(groups)
-    label = st.sampled_from([-10.0, -1.0, 0.0, 1.0, 1.0, 2.0, np.nan])
-    score = st.sampled_from([NO, -1.0, 0.0, 0.25, 0.5, 0.5, 1.5, 2.0, 3.0])
     y_true = draw(st.lists(label, min_size=n, max_size=n))
     y_score = draw(st.lists(score, min_size=n, max_size=n))
     return np.array(y_true), np.array(y_score), np.array(groups)

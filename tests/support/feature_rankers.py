@@ -1,5 +1,6 @@
 """Rankers that learn from features, small ones."""
 
+import numpy as np
 import pytest
 
 from skfilterrank.ranking import AdaRankRanker, CoordinateAscentRanker, RankBoostRanker
@@ -17,6 +18,12 @@ def adarank(measure="ndcg_f@3", n=40, **settings):
 
 def rankboost(measure="ndcg_f@3", n=60, **settings):
     return RankBoostRanker(measure=measure, n_estimators=n, **settings)
+
+
+def history(ranker):
+    """The measure of the training queries at the start and after each sweep."""
+    (values,) = ranker.evals_result_["train"].values()
+    return np.array(values)
 
 
 RANKERS = pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost])

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from pooled_runs import run_of
+
 QRELS = pd.DataFrame(
     {
         "qid": ["1", "1", "1", "2", "2", "3"],
@@ -13,12 +15,7 @@ QRELS = pd.DataFrame(
 
 def run(*lines):
     """A run of lines such as "1 a b c": a topic and its documents, the best first."""
-    rows = [
-        (qid, docno, float(-place))
-        for qid, *docnos in map(str.split, lines)
-        for place, docno in enumerate(docnos)
-    ]
-    return pd.DataFrame(rows, columns=["qid", "docno", "score"])
+    return run_of({qid: docnos for qid, *docnos in map(str.split, lines)})
 
 
 RUNS = {

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from certificates import judged_rows, real_thresholds
 from profiles import times
 from rows_of_queries import COLUMNS, cut, make_rows
 from skfilterrank._base.rounding import midpoint
@@ -55,27 +56,17 @@ def means(measure, y_true, y_score, groups, /, *, thresholds, **params):
     )
 
 
-@st.composite
-def judged_rows(draw):
-    """Labels, scores and queries with ties in and across queries, filtered and unjudged rows."""
-    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
-    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
-    n = len(groups)
-    label = st.sampled_from([-10.0, -1.0, 0.0, 0.0, 0.3, 1.0, 2.0, np.nan])
-    score = st.one_of(
-        st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 2.0]), st.floats(-1e3, 1e3, allow_subnormal=False)
-    )
-    y_true = draw(st.lists(label, min_size=n, max_size=n))
-    y_score = draw(st.lists(score, min_size=n, max_size=n))
-    return np.array(y_true), np.array(y_score), np.array(groups)
+LABEL = st.sampled_from([-10.0, -1.0, 0.0, 0.0, 0.3, 1.0, 2.0, np.nan])
+SCORE = st.one_of(
+    st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 2.0]), st.floats(-1e3, 1e3, allow_subnormal=False)
+)
+ROWS = judged_rows(LABEL, SCORE, most=4)
 
 
 def thresholds_to_try(y_score):
     """All distinct scores, something between, below and above each two, and the ends."""
-    distinct = np.unique(y_score[np.isfinite(y_score)])
-    between = distinct[:-1] / 2 + distinct[1:] / 2
-    nearly = np.nextafter(distinct, np.inf)
-    return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between, nearly]))
+    nearly = np.nextafter(np.unique(y_score[np.isfinite(y_score)]), np.inf)
+    return np.union1d(real_thresholds(y_score), nearly)
 
 
 @pytest.mark.slow
@@ -83,7 +74,7 @@ def thresholds_to_try(y_score):
 @pytest.mark.parametrize("measure", ["ndcg_f", "dcg"])
 @given(
     undefined=st.sampled_from([0.0, 1, "drop"]),
-    rows=judged_rows(),
+    rows=ROWS,
     k=st.sampled_from([None, 1, 2, 3, 10]),
 )
 def test_the_best_threshold_keeps_most_of_the_equally_good_ones(measure, undefined, rows, k):
@@ -150,7 +141,7 @@ MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "me
 @pytest.mark.parametrize("measure", thinned(MEANS + OPTIONS, turn=1, parts=2))
 @times(1 / 4)  # of each of many measures
 @given(
-    rows=judged_rows(),
+    rows=ROWS,
     k=st.sampled_from([None, 1, 2, 10]),
     undefined=st.sampled_from([0.25, "drop"]),
     has_ties=st.booleans(),
