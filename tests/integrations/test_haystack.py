@@ -4,7 +4,6 @@ import pytest
 
 from served_passages import PASSAGES, QUERIES, expected, tfidf
 from skfilterrank import integrations
-from skfilterrank.exceptions import MissingPackageError
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
 SCORES = [0.9, 0.8, 0.2, 0.7, 0.1]
@@ -79,9 +78,3 @@ class TestHaystack:
         assert read.get_component("ranker").threshold.threshold_ == 0.75
         with pytest.raises(ValueError, match="threshold must be a path"):
             integrations.HaystackRanker(half).to_dict()
-
-
-def test_a_missing_package_is_named_with_the_command_that_installs_it(without):
-    text = r"HaystackRanker needs [\w.]+, which is not installed: pip install haystack-ai"
-    with without("haystack", "HaystackRanker"), pytest.raises(MissingPackageError, match=text):
-        getattr(integrations, "HaystackRanker")  # noqa: B009

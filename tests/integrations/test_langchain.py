@@ -6,7 +6,7 @@ import pytest
 
 from served_passages import PASSAGES, QUERIES, expected
 from skfilterrank import integrations
-from skfilterrank.exceptions import InputError, MissingPackageError
+from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import FixedThreshold
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
@@ -88,12 +88,3 @@ class TestLangChain:
             integrations.LangChainCompressor(threshold=0.5)
         with pytest.raises(ValueError, match="scorer must be a function or None"):
             integrations.LangChainCompressor(threshold=FixedThreshold(1).fit(), scorer="no")
-
-
-def test_a_missing_package_is_named_with_the_command_that_installs_it(without):
-    text = r"LangChainCompressor needs [\w.]+, which is not installed: pip install langchain-core"
-    with (
-        without("langchain_core", "LangChainCompressor"),
-        pytest.raises(MissingPackageError, match=text),
-    ):
-        getattr(integrations, "LangChainCompressor")  # noqa: B009

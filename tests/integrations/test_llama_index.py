@@ -4,7 +4,6 @@ import pytest
 
 from served_passages import PASSAGES, QUERIES, expected
 from skfilterrank import integrations
-from skfilterrank.exceptions import MissingPackageError
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
 SCORES = [0.9, 0.8, 0.2, 0.7, 0.1]
@@ -91,12 +90,3 @@ class TestLlamaIndex:
         post = integrations.LlamaIndexPostprocessor(threshold=half, scorer=scorer)
         with pytest.raises(ValueError, match="must be given for scorer, got neither"):
             post.postprocess_nodes(self.nodes())
-
-
-def test_a_missing_package_is_named_with_the_command_that_installs_it(without):
-    text = r"Postprocessor needs [\w.]+, which is not installed: pip install llama-index-core"
-    with (
-        without("llama_index", "LlamaIndexPostprocessor"),
-        pytest.raises(MissingPackageError, match=text),
-    ):
-        getattr(integrations, "LlamaIndexPostprocessor")  # noqa: B009

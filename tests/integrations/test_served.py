@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from skfilterrank import integrations
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import MissingPackageError
 from skfilterrank.integrations._served import check_threshold, serve
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
@@ -138,3 +140,21 @@ def test_reasons_of_models():
     assert [each["reason"] for each in hidden] == [
         "beyond the first 2", f"score below the threshold {ranker.threshold_:.6g}"
     ]  # fmt: skip
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("package", "name", "project"),
+    [
+        ("haystack", "HaystackRanker", "haystack-ai"),
+        ("langchain_core", "LangChainCompressor", "langchain-core"),
+        ("llama_index", "LlamaIndexPostprocessor", "llama-index-core"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    without, package, name, project
+):
+    text = rf"{name} needs [\w.]+, which is not installed: pip install {project}"
+    with without(package, name), pytest.raises(MissingPackageError, match=text):
+        getattr(integrations, name)

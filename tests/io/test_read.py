@@ -348,18 +348,21 @@ def test_probabilities_are_carried_along():
             "1: the line holds the inclusion probability 'x', but a number was expected; "
             "the columns of a sample are qid docno label method inclusion_probability; ids",
         ),
+        # An id with a blank makes no sample.
+        ("10 0 c 1 2\n10 0 d 2 1\n", "1: the line holds the label 'c', but .* no white"),
+        ("10 0 c 1\n10 0 c 2 1\n", "2: 5 columns where a qrels has 4"),
+        # Rows without fields count.
+        ("qid;docno;label\n1;a;0\n;;\n1;b;1\n1;c;no\n", ":5: the row holds 'no' in column 'label'"),
+        (
+            '{"qid": "1", "docno": "a", "label": ["0"]}\n'
+            '{"qid": "1", "docno": "b", "label": [0, 1]}\n',
+            r":2: .* 2 labels, \[0, 1\]; keep one",
+        ),
     ],
 )
 def test_bad_files(text, message):
     with pytest.raises(FileFormatError, match=message):
         read_qrels(io.StringIO(text))
-
-
-def test_an_id_with_a_blank_makes_no_sample():
-    with pytest.raises(FileFormatError, match=r"1: the line holds the label 'c', but .* no white"):
-        read_qrels(io.StringIO("10 0 c 1 2\n10 0 d 2 1\n"))
-    with pytest.raises(FileFormatError, match="2: 5 columns where a qrels has 4"):
-        read_qrels(io.StringIO("10 0 c 1\n10 0 c 2 1\n"))
 
 
 @pytest.mark.slow
@@ -464,20 +467,6 @@ def test_a_table_that_was_filled_in(lines):
     assert qrels[["qid", "docno"]].to_numpy().tolist() == [["1", "01"], ["1", "d2"], ["2", "d1"]]
     np.testing.assert_array_equal(qrels["label"], [0, 1, np.nan])
     assert qrels["inclusion_probability"].tolist() == [0.25, 1, 0.5]
-
-
-def test_lines_of_errors_count_rows_without_fields():
-    text = "qid;docno;label\n1;a;0\n;;\n1;b;1\n1;c;no\n"
-    with pytest.raises(FileFormatError, match=r":5: the row holds 'no' in column 'label'"):
-        read_qrels(io.StringIO(text))
-
-
-def test_several_labels_of_one_document():
-    text = (
-        '{"qid": "1", "docno": "a", "label": ["0"]}\n{"qid": "1", "docno": "b", "label": [0, 1]}\n'
-    )
-    with pytest.raises(FileFormatError, match=r":2: .* 2 labels, \[0, 1\]; keep one"):
-        read_qrels(io.StringIO(text))
 
 
 def test_empty_probabilities_are_none():

@@ -196,19 +196,6 @@ def test_header_only(tmp_path):
             3,
             "the line holds no id in column 'qid'; every row needs one",
         ),
-    ],
-)
-def test_broken_csv(tmp_path, text, line, message):
-    path = tmp_path / "t.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileFormatError, match=message) as error:
-        read_judged_table(path)
-    assert str(error.value).startswith(f"{path}:{line}: ")
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
         ('{"qid": 1, "label": 0}\n\n{"qid": 1,\n', 3, r"it is not JSON \(.*, column \d+\)"),
         ('{"qid": 1, "label": 0}\n[1, 0]\n', 2, "a JSON object was expected, got list"),
         (
@@ -234,9 +221,9 @@ def test_broken_csv(tmp_path, text, line, message):
         ),
     ],
 )
-def test_broken_jsonl(tmp_path, text, line, message):
-    path = tmp_path / "t.jsonl"
-    path.write_text(text)
+def test_broken_files(tmp_path, text, line, message):
+    path = tmp_path / ("t.jsonl" if text.startswith("{") else "t.csv")
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(FileFormatError, match=message) as error:
         read_judged_table(path)
     assert str(error.value).startswith(f"{path}:{line}: ")

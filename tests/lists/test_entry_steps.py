@@ -30,30 +30,22 @@ class TestByHand:
 
     rows = ([1, 0, 1, 0, 1], [5, 3, 1, 4, 2], [1, 1, 1, 2, 2])
 
-    def test_a_sum_over_documents(self):
-        # AP 1/2, then 1/2 for two thirds more, and 0, then half of 1.
-        first, second = [5 / 6, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0, 0, 0, 0]
-        by_hand(*self.rows, "ap", np.add(first, second) / 2)
-
-    def test_at_a_cut_off(self):
-        by_hand(*self.rows, "precision@2", [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 4, 0])
-
-    def test_of_the_set_that_is_shown(self):
-        # Twice what is found over what is shown and what is good.
-        first, second = [4 / 5, 2 / 4, 2 / 4, 2 / 3, 2 / 3, 0], [2 / 3, 2 / 3, 0, 0, 0, 0]
-        by_hand(*self.rows, "f", np.add(first, second) / 2)
-
-    def test_what_is_no_sum_and_no_set(self):
-        # A grade of 1 out of 4 satisfies in 1 case of 16: 1/16, then 15/16 of 1/16 in place 3.
-        one = 1 / 16
-        first, second = [one + 15 / 16 * one / 3] + [one] * 4 + [0], [one / 2] * 2 + [0] * 4
-        by_hand(*self.rows, "err", np.add(first, second) / 2)
-
-    def test_where_filtered_documents_stand_at_the_end(self):
-        # One over the place of the last good document, which is the fourth where it is hidden.
-        first = [1 / 3, 1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
-        second = [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
-        by_hand(*self.rows, "tse(n_items=4)", np.add(first, second) / 2)
+    @pytest.mark.parametrize(
+        ("measure", "first", "second"),
+        [
+            # AP 1/2, then 1/2 for two thirds more, and 0, then half of 1.
+            ("ap", [5 / 6, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0, 0, 0, 0]),
+            ("precision@2", [1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0, 0, 0, 0]),
+            # Twice what is found over what is shown and what is good.
+            ("f", [4 / 5, 2 / 4, 2 / 4, 2 / 3, 2 / 3, 0], [2 / 3, 2 / 3, 0, 0, 0, 0]),
+            # A grade of 1 out of 4 satisfies in 1 case of 16: 1/16, then 15/16 of that in place 3.
+            ("err", [1 / 16 * (1 + 15 / 16 / 3), *[1 / 16] * 4, 0], [1 / 32, 1 / 32, 0, 0, 0, 0]),
+            # One over the place of the last good document, which is the fourth where it is hidden.
+            ("tse(n_items=4)", [1 / 3] + [1 / 4] * 5, [1 / 2] * 2 + [1 / 4] * 4),
+        ],
+    )
+    def test_kinds_of_measures(self, measure, first, second):
+        by_hand(*self.rows, measure, np.add(first, second) / 2)
 
     def test_weights_of_queries(self):
         first, second = [5 / 6, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0, 0, 0, 0]

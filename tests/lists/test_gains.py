@@ -149,11 +149,6 @@ def test_unknown_labels_are_named():
         as_gains(["Good", "PotentiallyUseful", "Good"], {"Bad": -1, "Good": 2})
 
 
-def test_many_unknown_labels_are_counted():
-    with pytest.raises(ValueError, match=r"0, 1, 2, .*, 18, 19 and 12 more; gains has -1"):
-        as_gains(np.arange(32), {-1: 1})
-
-
 @pytest.mark.parametrize(
     "y_true",
     [
@@ -175,13 +170,8 @@ def test_many_unknown_labels_are_counted():
     ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', '')}",
 )
 def test_digits_as_text_and_dates_are_no_numbers(y_true):
-    with pytest.raises(ValueError, match=r"labels that are not numbers .*pass gains"):
-        as_gains(y_true)
-
-
-def test_complex_labels():
-    with pytest.raises(ValueError, match="y_true must hold real numbers"):
-        as_gains([1 + 2j, 1])
+    with pytest.raises(ValueError, match=r"^y holds labels that are not numbers .*pass gains"):
+        as_gains(y_true, name="y")
 
 
 @pytest.mark.parametrize(
@@ -199,22 +189,25 @@ def test_complex_labels():
         ([1], {1: "much"}, "gains must give one number per label, got 'much' for 1"),
         ([1], {1: None}, "gains gives None for label 1|one number per label, got None for 1"),
         ([1, 2], lambda label: [1, 2], "gains must give one number per label"),
+        ([1, 1], lambda label: 1 / 0, "gains failed for labels 1.*: ZeroDivisionError: div"),
+        ([1, 1], {}, r"gains has none\. Add"),
+        (np.arange(32), {-1: 1}, "0, 1, 2, .*, 18, 19 and 12 more; gains has -1"),
+        ([1 + 2j, 1], None, "y_true must hold real numbers"),
+        *[(one, GRADES, "y_true must hold one label per row") for one in (None, 5, "Good")],
+        *[
+            ([0, 1], gains, "gains must be None, 'exp2', a dict")
+            for gains in ("exp", "exp3", [1, 2], 3, pd.Series([1, 2]), np.array([1]))
+        ],
     ],
 )
-def test_gains_that_are_not_finite_numbers(y_true, gains, message):
-    with pytest.raises(ValueError, match=message):
+def test_labels_and_gains_that_cannot_be(y_true, gains, message):
+    with pytest.raises(InputError, match=message):
         as_gains(y_true, gains)
 
 
 def test_the_largest_finite_labels_are_not_infinite():
     assert_gains(as_gains([1e308, 1e308]), [1e308, 1e308])
     assert_gains(as_gains([1e308, 1e308, -1e308, np.nan]), [1e308, 1e308, -1e308, np.nan])
-
-
-@pytest.mark.parametrize("gains", ["exp", "exp3", [1, 2], 3, pd.Series([1, 2]), np.array([1])])
-def test_gains_that_are_no_mapping(gains):
-    with pytest.raises(ValueError, match="gains must be None, 'exp2', a dict"):
-        as_gains([0, 1], gains)
 
 
 @pytest.mark.parametrize(
@@ -231,24 +224,6 @@ def test_gains_that_are_no_mapping(gains):
 def test_labels_in_two_dimensions(y_true, gains):
     with pytest.raises(ValueError, match=r"y_true must hold .*(1-D|in rows of one length)"):
         as_gains(y_true, gains)
-
-
-@pytest.mark.parametrize("y_true", [None, 5, "Good"])
-def test_one_label_is_not_one_label_per_row(y_true):
-    with pytest.raises(ValueError, match="y_true must hold one label per row"):
-        as_gains(y_true, GRADES)
-
-
-def test_messages_name_the_argument():
-    with pytest.raises(ValueError, match=r"^y holds labels that are not numbers"):
-        as_gains(["a"], name="y")
-
-
-def test_gains_that_fail_or_are_empty():
-    with pytest.raises(InputError, match=r"gains failed for labels 1.*: ZeroDivisionError: div"):
-        as_gains([1, 1], lambda label: 1 / 0, name="y")
-    with pytest.raises(InputError, match=r"gains has none\. Add"):
-        as_gains([1, 1], {}, name="y")
 
 
 class TestTwoLabels:

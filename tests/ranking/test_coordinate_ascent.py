@@ -311,41 +311,6 @@ def test_lower_is_better(judged):
         assert history(ranker)[-1] < history(ranker)[0]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"measure": "ndgc"}, "not a measure"),
-        (
-            {"measure": "judged"},
-            r"it is the same.*Those that can: .* ap, bpref",
-        ),
-        ({"measure": "stat_ap"}, r"needs inclusion_probability.*Those that can: .* ap,"),
-        ({"measure": "empty_list_rate"}, "Those that can"),
-        ({"measure": "recall"}, r"without a cut-off.*'recall@10'"),
-        ({"measure": "ap", "filter": True}, r"cannot optimize a thresh.*must depend only on gains"),
-        ({"measure": "ap(normalize=k)"}, "normalize='k'"),
-        ({"measure": "ul_normalized"}, "gains from 0 up"),
-        ({"measure": "err(max_grade=1)"}, "max_grade"),
-        ({"filter": "yes"}, "filter must be"),
-        ({"init": "zero"}, "init must be one of 'least_squares', 'uniform'"),
-        ({"max_iter": 1.5}, "max_iter must be a whole number"),
-        ({"init_alpha": -1.0}, "init_alpha must be a finite number from 0 up"),
-        ({"penalty": "l2"}, "penalty must be a finite number from 0 up"),
-        ({"tol": -1}, "tol must be a finite number from 0 up"),
-        ({"tol": float("nan")}, "tol must be"),
-        ({"verbose": -1}, "verbose must be"),
-        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
-        ({"early_stopping_rounds": 3}, "needs eval_set"),
-        ({"gains": "exp3"}, "gains must be None"),
-        ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
-    ],
-)
-def test_parameters_out_of_range(separable, settings, message):
-    X, y, groups = separable
-    with pytest.raises(ValueError, match=message):
-        CoordinateAscentRanker(**settings).fit(X, y, groups)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("filtering", "init"), [(False, "uniform"), (True, "least_squares"), (True, "uniform")]

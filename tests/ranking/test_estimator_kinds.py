@@ -128,6 +128,10 @@ def test_interleaved_queries_give_what_sorted_rows_give(data, fitted, name):
     )
 
 
+FAST, STOPS = {"n_estimators": 200, "learning_rate": 0.5}, {"early_stopping_rounds": 3}
+CALLBACKS = [early_stopping(3, verbose=False)]
+
+
 class TestEarlyStopping:
     """A learning rate this high overfits at once, so training stops before its last tree.
 
@@ -147,43 +151,32 @@ class TestEarlyStopping:
         assert model.best_score_ > 0.7
         return model.estimator_[-1]
 
-    @pytest.mark.parametrize("kind", [LGBMRanker, LGBMRegressor, LGBMClassifier])
-    def test_lightgbm(self, data, held_out, kind):
-        estimator = kind(**LIGHTGBM | {"n_estimators": 200, "learning_rate": 0.5})
-        fitted = self.stopped_at(
-            data, held_out, estimator, callbacks=[early_stopping(3, verbose=False)]
-        )
-        assert 0 < fitted.best_iteration_ < 100
-
-    def test_xgboost(self, data, held_out):
-        estimator = XGBRanker(
-            n_estimators=200, learning_rate=0.5, n_jobs=1, early_stopping_rounds=3
-        )
-        fitted = self.stopped_at(data, held_out, estimator, verbose=False)
-        assert fitted.best_iteration < 100
-
-    def test_catboost(self, data, held_out):
-        estimator = CatBoostRanker(
-            iterations=200,
-            learning_rate=0.5,
-            early_stopping_rounds=3,
-            verbose=0,
-            thread_count=1,
-            allow_writing_files=False,
-            random_seed=0,
-        )
-        fitted = self.stopped_at(data, held_out, estimator)
-        assert fitted.tree_count_ < 100
-
-    def test_lambdarank(self, data, held_out):
-        estimator = LambdaRankRanker(
-            n_estimators=200, learning_rate=0.5, n_jobs=1, early_stopping_rounds=3
-        )
-        fitted = self.stopped_at(data, held_out, estimator)
-        assert fitted.best_iteration_ < 100
+    @pytest.mark.parametrize(
+        ("estimator", "fit_params", "rounds"),
+        [
+            *[
+                (kind(**LIGHTGBM | FAST), {"callbacks": CALLBACKS}, "best_iteration_")
+                for kind in (LGBMRanker, LGBMRegressor, LGBMClassifier)
+            ],
+            (XGBRanker(**FAST, **STOPS, n_jobs=1), {"verbose": False}, "best_iteration"),
+            (
+                CatBoostRanker(
+                    **FAST, **STOPS, verbose=0, thread_count=1, allow_writing_files=False,
+                    random_seed=0,
+                ),
+                {},
+                "tree_count_",
+            ),
+            (LambdaRankRanker(**FAST, **STOPS, n_jobs=1), {}, "best_iteration_"),
+        ],
+        ids=lambda value: type(value).__name__,
+    )  # fmt: skip
+    def test_stops_before_the_last_tree(self, data, held_out, estimator, fit_params, rounds):
+        fitted = self.stopped_at(data, held_out, estimator, **fit_params)
+        assert 0 < getattr(fitted, rounds) < 100
 
     def test_held_out_rows_are_transformed_by_the_earlier_steps(self, data, held_out):
-        fit_params = {"callbacks": [early_stopping(3, verbose=False)]}
+        fit_params = {"callbacks": CALLBACKS}
         estimator = LGBMRegressor(**LIGHTGBM | {"n_estimators": 100})
         scaler = StandardScaler().fit(data.X)
         by_hand = LGBMRegressor(**LIGHTGBM | {"n_estimators": 100}).fit(

@@ -10,11 +10,14 @@ from feature_rankers import RANKERS, adarank, coordinate_ascent, rankboost
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
+    AdaRankRanker,
     CoordinateAscentRanker,
+    LambdaRankRanker,
     OrdinalRanker,
     QueryRanker,
     QueryScaler,
     RankAndFilter,
+    RankBoostRanker,
     make_ranker,
 )
 
@@ -46,6 +49,85 @@ def test_columns_of_text_are_named(judged, make, dtype):
     serve = fitted.transform if make is QueryScaler else fitted.predict
     with pytest.raises(InputError, match=r"such as 'f0' of dtype "):
         serve(table.assign(f0=words), groups=groups)
+
+
+# Parameters out of range, of all of them and of each.
+OF_ALL = [
+    ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+    ({"early_stopping_rounds": 3}, "needs eval_set"),
+    ({"gains": "exp3"}, "gains must be None"),
+    ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
+]
+OUT_OF_RANGE = {
+    LambdaRankRanker: [
+        ({"k": 0}, "k must be None"),
+        ({"k": 2.0}, "k must be None"),
+        ({"gamma": -1}, "gamma must be a finite number from 0 up, got -1"),
+        ({"gamma": float("nan")}, "gamma must be"),
+        ({"loss": "lambda"}, "loss must be one of"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
+        ({"eta": 0.3}, "'eta' is another name of learning_rate=: set learning_rate="),
+        ({"max_bim": 3}, "'max_bim' is no parameter of LambdaRankRanker. Did you mean"),
+        # Of several wrong names the first is named.
+        ({f"no_{n}": n for n in range(9)}, "'no_0' is no parameter of LambdaRankRanker"),
+        ({"test": "x"}, "'test' does not change how LightGBM learns"),
+        ({"max_bin": 3, "max_bins": 3}, "'max_bin' and 'max_bins' are the same"),
+        ({"objective": "binary"}, "'objective' is another name of loss="),
+    ],
+    RankBoostRanker: [
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
+        ({"max_bins": 1}, "max_bins must be a whole number from 2"),
+        ({"measure": "ndgc"}, "'ndgc' is not a measure"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
+    AdaRankRanker: [
+        (
+            {"measure": "dcg@10"},
+            r"cannot be optimized.*\[-inf, inf\].*Measures that can.*: .*ap, bpref",
+        ),
+        ({"measure": "search_length"}, "cannot be optimized.*ndcg_f"),
+        ({"measure": "judged@3"}, "cannot be optimized.*does not depend on the order"),
+        ({"measure": "ndgc"}, "'ndgc' is not a measure"),
+        # Range and order of these depend on the gains and the queries.
+        (
+            {"measure": "ndcg", "gains": {-1: -4, 1: 1, 2: 2}},
+            "gives -.* on these queries.*nonnegative gains.*ndcg_f",
+        ),
+        ({"measure": "recall"}, "the same for all orders.*another cut-off or measure"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
+        ({"both_directions": "yes"}, "both_directions must be True or False"),
+        ({"tol": -1}, "tol must be a finite number from 0 up"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
+    CoordinateAscentRanker: [
+        ({"measure": "ndgc"}, "not a measure"),
+        ({"measure": "judged"}, r"it is the same.*Those that can: .* ap, bpref"),
+        ({"measure": "stat_ap"}, r"needs inclusion_probability.*Those that can: .* ap,"),
+        ({"measure": "empty_list_rate"}, "Those that can"),
+        ({"measure": "recall"}, r"without a cut-off.*'recall@10'"),
+        ({"measure": "ap", "filter": True}, r"cannot optimize a thresh.*must depend only on gains"),
+        ({"measure": "ap(normalize=k)"}, "normalize='k'"),
+        ({"measure": "ul_normalized"}, "gains from 0 up"),
+        ({"measure": "err(max_grade=1)"}, "max_grade"),
+        ({"filter": "yes"}, "filter must be"),
+        ({"init": "zero"}, "init must be one of 'least_squares', 'uniform'"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number"),
+        ({"init_alpha": -1.0}, "init_alpha must be a finite number from 0 up"),
+        ({"penalty": "l2"}, "penalty must be a finite number from 0 up"),
+        ({"tol": -1}, "tol must be a finite number from 0 up"),
+        ({"tol": float("nan")}, "tol must be"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "message"),
+    [(kind, *case) for kind, own in OUT_OF_RANGE.items() for case in OF_ALL + own],
+)
+def test_parameters_out_of_range(separable, kind, settings, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**settings).fit(*separable)
 
 
 def ranknet(**params):

@@ -211,26 +211,29 @@ class TestErrors:
         model = RankAndFilter(Ridge(), threshold, filter_estimator=judge, **parameters)
         return model.fit(data.X, data.y if y is None else y, groups=data.groups)
 
-    @pytest.mark.parametrize("threshold", [0.3, None, FirstK(), FixedThreshold(0.3)], ids=str)
+    @pytest.mark.parametrize(
+        "threshold", [0.3, None, FirstK(), FixedThreshold(0.3), LearnedThreshold()], ids=str
+    )
     def test_thresholds_that_look_at_one_score(self, data, threshold):
-        with pytest.raises(InputError, match="filter_estimator has no effect with F"):
+        with pytest.raises(InputError, match=r"filter_estimator has no effect with (F|LearnedT)"):
             self.fit(data, threshold=threshold)
         if isinstance(threshold, FirstK):
             with pytest.raises(InputError, match="scores has two columns, but FirstK reads one"):
                 threshold.fit(np.ones((len(data.y), 2)), data.y, groups=data.groups)
 
-    def test_learned_threshold(self, data):
-        with pytest.raises(InputError, match="filter_estimator has no effect with LearnedT"):
-            self.fit(data, threshold=LearnedThreshold())
-
-    @pytest.mark.parametrize("judge", [LogisticRegression, "logistic", LambdaRankRanker()])
-    def test_what_cannot_learn_harm(self, data, judge):
-        with pytest.raises(InputError, match="filter_estimator must be a classifier or a regr"):
-            self.fit(data, filter_estimator=judge)
-
-    def test_labels_as_targets(self, data):
-        with pytest.raises(InputError, match="target='label' is not possible with filter_est"):
-            self.fit(data, target="label")
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            *[
+                ({"filter_estimator": judge}, "filter_estimator must be a classifier or a regr")
+                for judge in (LogisticRegression, "logistic", LambdaRankRanker())
+            ],
+            ({"target": "label"}, "target='label' is not possible with filter_est"),
+        ],
+    )
+    def test_what_cannot_learn_harm(self, data, parameters, message):
+        with pytest.raises(InputError, match=message):
+            self.fit(data, **parameters)
 
     def test_labels(self, data):
         three = np.zeros((len(data.y), 3))

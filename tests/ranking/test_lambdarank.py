@@ -196,31 +196,3 @@ def test_threads_and_speech_of_lightgbm(separable):
     assert params()["verbosity"] == -1
     assert params(random_state=7)["seed"] == 7
     assert "seed" not in params()
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"k": 0}, "k must be None"),
-        ({"k": 2.0}, "k must be None"),
-        ({"gamma": -1}, "gamma must be a finite number from 0 up, got -1"),
-        ({"gamma": float("nan")}, "gamma must be"),
-        ({"loss": "lambda"}, "loss must be one of"),
-        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
-        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
-        ({"early_stopping_rounds": 3}, "needs eval_set"),
-        ({"gains": "exp3"}, "gains must be None"),
-        ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
-        ({"eta": 0.3}, "'eta' is another name of learning_rate=: set learning_rate="),
-        ({"max_bim": 3}, "'max_bim' is no parameter of LambdaRankRanker. Did you mean"),
-        # Of several wrong names the first is named.
-        ({f"no_{n}": n for n in range(9)}, "'no_0' is no parameter of LambdaRankRanker"),
-        ({"test": "x"}, "'test' does not change how LightGBM learns"),
-        ({"max_bin": 3, "max_bins": 3}, "'max_bin' and 'max_bins' are the same"),
-        ({"objective": "binary"}, "'objective' is another name of loss="),
-    ],
-)
-def test_parameters_out_of_range(separable, settings, message):
-    X, y, groups = separable
-    with pytest.raises(ValueError, match=message):
-        LambdaRankRanker(**settings).fit(X, y, groups)

@@ -72,6 +72,8 @@ class TestBadInput:
             ({"cv": "five"}, "cv must be None.*got 'five'"),
             ({"cv": []}, "cv makes no split"),
             ({"refit": False}, "refit=False keeps the model of the only split, but cv makes 5"),
+            ({"cv": [(range(100), [100, 9999])]}, "cv names row 9999 but there are"),
+            *[({"refit": value}, "refit must be one of True, False") for value in ("x", None, 2)],
             ({"gains": "exp3"}, "gains must be None, 'exp2', a dict"),
             ({"gains": {-1: -1, 1: 1}}, "y holds labels with no entry in gains: 2"),
         ],
@@ -86,6 +88,8 @@ class TestBadInput:
             self.fit(data, groups=data.groups[1:])
         with pytest.raises(ValueError, match=f"y has {n_rows - 1} labels but X has {n_rows}"):
             self.fit(data, y=data.y[1:])
+        with pytest.raises(ValueError, match="sample_weight has 3 entries but X has"):
+            self.fit(data, fit={"sample_weight": np.ones(3)})
 
     @pytest.mark.parametrize("name", ["X", "groups", "sample_weight"])
     def test_rows_in_another_order(self, data, name):
@@ -95,14 +99,6 @@ class TestBadInput:
         model = RankAndFilter(LogisticRegression())
         with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
             model.fit(y=pd.Series(data.y), **given)
-
-    @pytest.mark.parametrize(
-        "estimator",
-        [LGBMRanker(), XGBRanker(), make_pipeline(StandardScaler(), LGBMRanker())],
-    )
-    def test_missing_groups_for_a_ranker(self, data, estimator):
-        with pytest.raises(ValueError, match=r"(LGBM|XGB)Ranker needs queries: pass groups="):
-            self.fit(data, estimator, groups=None)
 
     def test_groups_that_a_search_kept(self, data):
         search = GridSearchCV(
@@ -114,6 +110,9 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("estimator", "name"),
         [
+            (LGBMRanker(), "LGBMRanker"),
+            (XGBRanker(), "XGBRanker"),
+            (make_pipeline(StandardScaler(), LGBMRanker()), "LGBMRanker"),
             (make_ranker("lambdamart", n_estimators=2), "LGBMRanker"),
             (QueryRanker(make_pipeline(StandardScaler(), XGBRanker())), "XGBRanker"),
             (GridSearchCV(QueryRanker(LGBMRanker()), {"gains": [None]}), "LGBMRanker"),
@@ -200,16 +199,21 @@ class TestBadInput:
         with pytest.raises(ValueError, match="LinearSVC has neither predict_proba nor"):
             self.fit(data, LinearSVC(), target="label")
 
-    def test_held_out_sets(self, data):
-        ranker = LGBMRanker(n_estimators=2, verbose=-1, n_jobs=1)
-        for fit, message in [
+    @pytest.mark.parametrize(
+        ("estimator", "shift", "message"),
+        [
             (
-                {"eval_set": [(data.X, data.y + 5)], "eval_groups": [data.groups]},
+                LGBMRanker(n_estimators=2, n_jobs=1, verbose=-1),
+                5,
                 "eval_set holds the gain 7, which does not occur in y",
             ),
-        ]:
-            with pytest.raises(ValueError, match=message):
-                self.fit(data, ranker, fit=fit)
+            (Ridge(), 0, "fit of Ridge takes no held-out queries: leave eval_set"),
+        ],
+    )
+    def test_held_out_sets(self, data, estimator, shift, message):
+        held_out = {"eval_set": [(data.X, data.y + shift)], "eval_groups": [data.groups]}
+        with pytest.raises(ValueError, match=message):
+            self.fit(data, estimator, fit=held_out)
 
     @pytest.mark.slow
     def test_after_the_fit(self, data):
@@ -242,32 +246,6 @@ class TestWordsOfErrors:
     def test_scores_have_thresholds(self, data):
         with pytest.raises(ValueError, match=r"got 'passthrough'.*\.TunedThreshold on them"):
             RankAndFilter("passthrough").fit(data.X[:, :1], data.y, groups=data.groups)
-
-    @pytest.mark.parametrize("refit", ["x", None, 2])
-    def test_refit(self, data, refit):
-        with pytest.raises(ValueError, match="refit must be one of True, False"):
-            RankAndFilter(Ridge(), refit=refit).fit(data.X, data.y, groups=data.groups)
-
-    def test_eval_set_for_an_estimator_that_takes_none(self, data):
-        with pytest.raises(
-            ValueError, match="fit of Ridge takes no held-out queries: leave eval_set"
-        ):
-            RankAndFilter(Ridge()).fit(
-                data.X,
-                data.y,
-                groups=data.groups,
-                eval_set=[(data.X, data.y)],
-                eval_groups=[data.groups],
-            )
-
-    def test_sample_weight_of_another_length(self, data):
-        with pytest.raises(ValueError, match="sample_weight has 3 entries but X has"):
-            RankAndFilter(Ridge()).fit(data.X, data.y, groups=data.groups, sample_weight=np.ones(3))
-
-    def test_cv_that_names_rows_there_are_not(self, data):
-        splits = [(np.arange(100), np.arange(100, 10_000))]
-        with pytest.raises(ValueError, match="cv names row 9999 but there are"):
-            RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
 
     def test_a_fold_without_a_label_is_named(self):
         X, y, groups = np.arange(12.0)[:, None], np.array([1] * 10 + [-1] * 2), np.arange(12)

@@ -64,25 +64,6 @@ def test_whether_a_value_is_there_is_a_weak_ranker():
     assert scores[0] == scores[1] > scores[2] == scores[3]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
-        ({"max_bins": 1}, "max_bins must be a whole number from 2"),
-        ({"measure": "ndgc"}, "'ndgc' is not a measure"),
-        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
-        ({"early_stopping_rounds": 3}, "needs eval_set"),
-        ({"verbose": -1}, "verbose must be"),
-        ({"gains": "exp3"}, "gains must be None"),
-        ({"gains": {-1: -1}}, "no entry in gains"),
-    ],
-)
-def test_parameters_out_of_range(small, settings, message):
-    X, y, groups = small
-    with pytest.raises(ValueError, match=message):
-        RankBoostRanker(**settings).fit(X, y, groups)
-
-
 def test_infinite_features_are_named(small):
     X, y, groups = small
     infinite = pd.DataFrame(X.copy(), columns=["bm25", "pagerank", "length"])

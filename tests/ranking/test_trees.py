@@ -85,31 +85,34 @@ def test_package_that_is_not_installed(monkeypatch, package, maker, message):
         maker()
 
 
-def test_a_package_whose_shared_library_is_missing(monkeypatch):
-    def import_module(name):
-        raise OSError("Library not loaded: @rpath/libomp.dylib")
-
-    monkeypatch.setattr(importlib, "import_module", import_module)
-    message = (
-        "LightGBM's lambdarank needs lightgbm, which cannot be loaded: Library not loaded: "
-        "@rpath/libomp.dylib. .*brew install libomp"
-    )
-    with pytest.raises(MissingPackageError, match=message):
-        make_ranker("lambdamart")
-
-
 def test_extras_that_messages_name_exist():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert {"xgboost", "catboost"} <= set(project["optional-dependencies"])
 
 
-def test_a_broken_package_is_not_called_missing(monkeypatch):
+@pytest.mark.parametrize(
+    ("raised", "kind", "message"),
+    [
+        (
+            OSError("Library not loaded: @rpath/libomp.dylib"),
+            MissingPackageError,
+            "LightGBM's lambdarank needs lightgbm, which cannot be loaded: Library not loaded: "
+            "@rpath/libomp.dylib. .*brew install libomp",
+        ),
+        (
+            ModuleNotFoundError("No module named 'scipy'", name="scipy"),
+            ModuleNotFoundError,
+            "scipy",
+        ),
+    ],
+)
+def test_a_broken_package_is_not_called_missing(monkeypatch, raised, kind, message):
     def import_module(name):
-        raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
+        raise raised
 
     monkeypatch.setattr(importlib, "import_module", import_module)
-    with pytest.raises(ModuleNotFoundError, match="scipy"):
-        make_ranker("ranknet")
+    with pytest.raises(kind, match=message):
+        make_ranker("lambdamart")
 
 
 def test_ranknet_s_second_tree_by_hand():

@@ -301,25 +301,16 @@ class TestTrivial:
             assert found.threshold == np.inf
             assert found.observed == 0
 
-    def test_nothing_is_filtered(self):
-        y, scores, groups = np.ones(60), np.zeros(60), np.arange(60)
+    @pytest.mark.parametrize("n_hidden", [0, 1])
+    def test_nothing_is_filtered(self, n_hidden):
+        # A bad document at -inf, which is filtered already, is no threshold.
+        y = np.repeat([1.0, -1.0], [60, n_hidden])
+        scores, groups = np.where(y > 0, 0.0, NO), np.arange(60 + n_hidden) % 60
         with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is hidden"):
             found = promise_at(
                 y, scores, {"false_reject_rate": 0.05}, groups=groups, confidence_level=0.9
             )
         assert (found.threshold, found.observed) == (NO, 0)
-
-    def test_rows_that_are_filtered_already_are_no_threshold(self):
-        # As above, and a bad document at -inf.
-        y, groups = np.append(np.ones(60), -1.0), np.append(np.arange(60), 0)
-        with pytest.warns(UserWarning, match="No threshold but -inf keeps"):
-            promise_at(
-                y,
-                np.append(np.zeros(60), NO),
-                {"false_reject_rate": 0.05},
-                groups=groups,
-                confidence_level=0.9,
-            )
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_no_warning_of_hiding_everything_without_good_documents(self):

@@ -1,5 +1,6 @@
 """Whether scores compare between queries: the slope between lists over that within lists."""
 
+import re
 import warnings
 from typing import NamedTuple
 
@@ -44,37 +45,36 @@ def found(lists, scores, **given):
 
 
 LISTS = make_lists(200)
-SHIFTED = LISTS.log_odds + 3 * LISTS.of_list[LISTS.groups]
+OF_LIST = LISTS.of_list[LISTS.groups]
+MEAN = pd.Series(LISTS.log_odds).groupby(LISTS.groups).transform("mean").to_numpy()
+SLIGHTLY, SHIFTED = (LISTS.log_odds + share * OF_LIST for share in (0.2, 3))
+SCALED = (LISTS.log_odds + 5) * np.exp(OF_LIST)
+UNDERSTATED = LISTS.log_odds - 0.6 * MEAN
 
 
 class TestDecision:
     @pytest.mark.parametrize(
-        "change",
+        ("scores", "compares", "holds", "words"),
         [
-            lambda s, u: s,
-            lambda s, u: s + 0.2 * u,
+            (
+                LISTS.log_odds,
+                True,
+                lambda r: r.lower < 1 < r.upper,
+                "^Scores compare between queries: ",
+            ),
+            (SLIGHTLY, True, lambda r: r.lower < 1 < r.upper, "^Scores compare between queries: "),
+            (UNDERSTATED, True, lambda r: r.lower > 1, "lists differ more than they say"),
+            (SHIFTED, False, lambda r: r.upper < 0.5, "^Scores do not compare between queries: "),
+            (SCALED, False, lambda r: r.upper < 0.5, "^Scores do not compare between queries: "),
+            (LISTS.log_odds - MEAN, False, lambda _: True, "every list has the same mean score"),
         ],
-        ids=["log odds", "a small shift"],
+        ids=["log odds", "a small shift", "understated", "shifted", "scaled", "normalised"],
     )
-    def test_scores_of_one_meaning_compare(self, change):
-        result = found(LISTS, change(LISTS.log_odds, LISTS.of_list[LISTS.groups]))
-        assert result.compares is True
-        assert result.lower < 1 < result.upper
-        assert result.sentence.startswith("Scores compare between queries: ")
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            lambda s, u: s + 3 * u,
-            lambda s, u: (s + 5) * np.exp(u),
-        ],
-        ids=["shifted", "scaled"],
-    )
-    def test_scores_of_other_meaning_in_each_list_do_not(self, change):
-        result = found(LISTS, change(LISTS.log_odds, LISTS.of_list[LISTS.groups]))
-        assert result.compares is False
-        assert result.upper < 0.5
-        assert result.sentence.startswith("Scores do not compare between queries: ")
+    def test_of_scores_of_one_meaning_and_of_others(self, scores, compares, holds, words):
+        result = found(LISTS, scores)
+        assert result.compares is compares
+        assert holds(result)
+        assert re.search(words, result.sentence)
 
     def test_lists_that_differ_by_what_scores_do_not_know_are_no_fault(self):
         plain, unknown = (make_lists(400, unknown=u) for u in (0.0, 2.0))
@@ -82,19 +82,6 @@ class TestDecision:
         assert (one.compares, two.compares) == (True, True)
         assert one.spread < 0.3
         assert two.spread > 1.2
-
-    def test_scores_that_understate_differences_between_lists_compare(self):
-        mean = pd.Series(LISTS.log_odds).groupby(LISTS.groups).transform("mean").to_numpy()
-        result = found(LISTS, LISTS.log_odds - 0.6 * mean)
-        assert result.compares is True
-        assert result.lower > 1
-        assert "lists differ more than they say" in result.sentence
-
-    def test_scores_normalised_in_each_list_do_not(self):
-        mean = pd.Series(LISTS.log_odds).groupby(LISTS.groups).transform("mean").to_numpy()
-        result = found(LISTS, LISTS.log_odds - mean)
-        assert result.compares is False
-        assert "every list has the same mean score" in result.sentence
 
     def test_nor_do_they_if_some_rows_are_unjudged(self):
         lists = make_lists(1000)

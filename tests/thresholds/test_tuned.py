@@ -337,31 +337,24 @@ def test_saved_thresholds_hide_the_same(rows, rule, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("parameters", "change", "message"),
     [
-        (lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_score"),
-        (lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "scores must be finite"),
-        (lambda hide, y: (np.ones(len(y)), y), "second column of scores has one value, 1"),
-        (lambda hide, y: (hide, np.abs(y)), "second column of scores needs forbidden documents"),
+        ({}, lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_score"),
+        ({}, lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "scores must be finite"),
+        ({}, lambda hide, y: (np.ones(len(y)), y), "second column of scores has one value, 1"),
+        (
+            {},
+            lambda hide, y: (hide, np.abs(y)),
+            "second column of scores needs forbidden documents",
+        ),
+        ({"rule": "both"}, lambda *same: same, "rule must be"),
+        ({"min_shown": 1}, lambda *same: same, "min_shown=1 is not possible with two columns"),
     ],
-    ids=["NaN", "infinite", "one value", "never forbidden"],
+    ids=["NaN", "infinite", "one value", "never forbidden", "rule", "min_shown"],
 )
-def test_second_scores_that_tell_nothing(rows, change, message):
+def test_what_does_not_go_with_second_scores(rows, parameters, change, message):
     scores, y, g, hide = rows
     hide, y = change(hide, y)
-    with pytest.raises(ValueError, match=message):
-        TunedThreshold().fit(np.column_stack([scores, hide]), y, g)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"rule": "both"}, "rule must be"),
-        ({"min_shown": 1}, "min_shown=1 is not possible with two columns"),
-    ],
-)
-def test_parameters_that_do_not_go_with_two_scores(rows, parameters, message):
-    scores, y, g, hide = rows
     with pytest.raises(ValueError, match=message):
         TunedThreshold(**parameters).fit(np.column_stack([scores, hide]), y, g)
 
