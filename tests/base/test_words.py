@@ -51,8 +51,7 @@ def test_of_another_process_they_are_said_again(monkeypatch):
     there = collecting_warnings(said)
     # As if it ran elsewhere: what it was made in is another process.
     monkeypatch.setattr(os, "getpid", lambda: -1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         result, found = there(1)
     assert result == 1
     assert found == [("of data", DataWarning)] * 2 + [("of a fit", FitWarning)]

@@ -79,8 +79,7 @@ def test_a_warning_is_one_line(monkeypatch, run):
     def warn(name, values):
         import warnings
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(action="always"):
             warnings.warn("mind the gap", stacklevel=1)
 
     monkeypatch.setattr(cli, "_call", warn)

@@ -366,15 +366,8 @@ def test_the_measure_that_is_tuned_is_one_with_one_cut_off(train):
 
 
 def test_risk_is_that_of_the_library(train, table):
-    options = [
-        "--risk",
-        "any_forbidden=0.6",
-        "--confidence-level",
-        "0.8",
-        "--test-data",
-        "test.csv",
-    ]
-    code, out, _ = train(*options, "--save", "m.joblib")
+    words = "--risk any_forbidden=0.6 --confidence-level 0.8 --test-data test.csv --save m.joblib"
+    code, out, _ = train(*words.split())
     assert code == 0
     model = joblib.load("m.joblib")["model"]
     assert isinstance(model.threshold, CertifiedThreshold)

@@ -412,33 +412,27 @@ def test_drawn_documents_without_a_label_are_told(files, run):
         ("a.run --sample some --out j.csv", "expected auto, a whole number or a share such as 0.2"),
         ("a.run --target-recall 0.9 --out j.csv", "--target-recall is for finding everything"),
         ("a.run --target-recall 1.5 --out j.csv", "expected a number above 0, at most 1"),
+        *[
+            (
+                f"a.run --docs docs.csv --strategy {strategy} --out j.csv",
+                "--docs docs.csv has no text of a document of the runs: its ids are such as '0001'",
+            )
+            for strategy in ("maxrep", "feedback")
+        ],
+        (
+            "a.run --judged drawn.csv --out j.csv",
+            "--judged holds drawn label sets (column 'draw'): give the judgments before",
+        ),
     ],
 )
 def test_bad_arguments(files, run, arguments, message):
+    Path("docs.csv").write_text("docno,text\n0001,the cats\n")
+    Path("drawn.csv").write_text("qid,docno,label,draw\n1,d1,1,0\n1,d1,0,1\n")
     before = sorted(Path().iterdir())
     code, out, err = run("select", *arguments.split())
     assert (code, out) == (2, "")
     assert message in err
     assert sorted(Path().iterdir()) == before
-
-
-@pytest.mark.parametrize("strategy", ["maxrep", "feedback"])
-def test_texts_of_other_documents(files, run, strategy):
-    Path("docs.csv").write_text("docno,text\n0001,the cats\n")
-    code, _, err = run(
-        "select", "a.run", "--docs", "docs.csv", "--strategy", strategy, "--out", "judge.csv"
-    )
-    assert code == 2
-    assert (
-        "--docs docs.csv has no text of a document of the runs: its ids are such as '0001'" in err
-    )
-
-
-def test_drawn_labels_are_not_judged_ones(files, run):
-    Path("drawn.csv").write_text("qid,docno,label,draw\n1,d1,1,0\n1,d1,0,1\n")
-    code, _, err = run("select", "a.run", "--judged", "drawn.csv", "--out", "judge.csv")
-    assert code == 2
-    assert "--judged holds drawn label sets (column 'draw'): give the judgments before" in err
 
 
 def test_completing_a_table_in_python(many_queries, run):

@@ -168,6 +168,8 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
         (("--save", "nowhere/filter.json"), "there is no folder nowhere"),
         (("--save", "run.txt"), "is the same file as RUN run.txt"),
         (("--min-shown", "2", "--risk", "any_forbidden=0.4"), "can certify nothing"),
+        (("--html", "card.html"), "--html is about the rates of --risk"),
+        (("--among", "answered"), "--among is about the rates of --risk"),
     ],
 )
 def test_bad_input(run, data, arguments, message):
@@ -280,19 +282,6 @@ def test_queries_that_the_run_lacks(run, data, words, default):
     assert frame[["n_missing", "missing"]].to_numpy().tolist() == [[20, default]]
     shown = run(*command, "--format", "table")[1].splitlines()
     assert ("left out" in shown[0]) == (default == "drop")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--html card.html", "--html is about the rates of --risk"),
-        ("--among answered", "--among is about the rates of --risk"),
-    ],
-)
-def test_options_of_promises(run, data, words, message):
-    code, _, err = run("threshold", "qrels.txt", "run.txt", *words.split())
-    assert code == 2
-    assert message in err
 
 
 @pytest.mark.parametrize(

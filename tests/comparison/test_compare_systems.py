@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 from profiles import times
 from skfilterrank._base.system_pairs import CORRECTIONS
 from skfilterrank._base.words import CORRECTION_NAMES, TEST_TITLES
-from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.comparison import SystemScores, compare_systems, order_systems
 from skfilterrank.comparison._compare_systems import TESTS
+from skfilterrank.metaevaluation import reliability, sensitivity_curve, stability_curve
 
 OF_PAIRS = ["t", "sign", "randomization", "bootstrap"]
 FEW = {"n_resamples": 128}
@@ -267,13 +268,15 @@ class TestText:
 
 
 class TestErrors:
-    def test_one_system(self):
-        with pytest.raises(ValueError, match="at least 2 systems, got 1"):
-            compare_systems([[0.5, 0.6]])
-
-    def test_one_query(self):
-        with pytest.raises(ValueError, match="at least 2 queries, got 1"):
-            compare_systems([[0.5], [0.6]])
+    @pytest.mark.parametrize(
+        "function",
+        [compare_systems, order_systems, reliability, sensitivity_curve, stability_curve],
+    )
+    def test_too_few(self, function):
+        with pytest.raises(ValueError, match="scores must hold at least 2 systems, got 1"):
+            function([[0.5, 0.6]])
+        with pytest.raises(ValueError, match="scores must hold at least 2 queries, got 1"):
+            function([[0.5], [0.6]])
 
     @pytest.mark.parametrize(
         ("params", "message"),

@@ -1,5 +1,6 @@
 """Randomization test and bootstrap test of all pairs."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy import stats
 
 from skfilterrank._base.system_pairs import draw_resamples
-from skfilterrank.comparison import compare_systems
+from skfilterrank.comparison import compare_systems, order_systems
 from skfilterrank.comparison._system_tests import _studentized
 
 # Heights of 15 pairs of cross- and self-fertilized maize plants, differences in eighths of an inch
@@ -209,10 +210,16 @@ class TestResamples:
         np.testing.assert_allclose(parts.high, whole.high)
 
 
-@pytest.mark.parametrize("test", ["randomization", "bootstrap", "t"])
-def test_show_progress_when_asked(test, capsys):
+@pytest.mark.parametrize(
+    "function",
+    [
+        *[partial(compare_systems, test=test) for test in ("randomization", "bootstrap", "t")],
+        order_systems,
+    ],
+)
+def test_show_progress_when_asked(function, capsys):
     values = np.random.default_rng(14).random((3, 20))
-    compare_systems(values, test=test, n_resamples=200, random_state=0)
+    function(values, n_resamples=200, random_state=0)
     assert capsys.readouterr().err == ""
-    compare_systems(values, test=test, n_resamples=200, verbose=1, random_state=0)
+    function(values, n_resamples=200, verbose=1, random_state=0)
     assert "%" in capsys.readouterr().err

@@ -82,8 +82,7 @@ class CountingAsTold(Counting):
 @pytest.mark.parametrize(("kind", "expected"), [(Counting, (3, 0)), (CountingAsTold, (4, 1))])
 def test_unjudged_rows_go_to_rankers_that_say_so(kind, expected):
     filtered = FilterOnly(kind())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnjudgedWarning)
+    with warnings.catch_warnings(action="ignore", category=UnjudgedWarning):
         filtered.fit(np.eye(4), np.array([1.0, 0.0, np.nan, 1.0]), groups=np.zeros(4))
     inside = filtered.estimator_
     assert (inside.n_rows_, inside.n_unjudged_) == expected

@@ -160,15 +160,17 @@ def test_columns_of_text_are_named(around, name):
         fitted.predict(table, groups=groups)
 
 
-def test_errors_of_xgboost_are_a_sentence():
-    ranker = QueryRanker(xgboost.XGBRanker(n_estimators=1, objective="rank:map"))
-    with pytest.raises(InputError, match=r"XGBRanker cannot learn from this: .* binary labels\.$"):
-        ranker.fit(X, y, groups=groups)
-
-
-def test_errors_of_catboost_are_value_errors():
-    with pytest.raises(ValueError, match=r"CatBoostRanker cannot learn from this: .*depth"):
-        QueryRanker(catboost.CatBoostRanker(**CAT, depth=50)).fit(X, y, groups=groups)
+@pytest.mark.parametrize(
+    ("ranker", "reason"),
+    [
+        (xgboost.XGBRanker(n_estimators=1, objective="rank:map"), r" binary labels\.$"),
+        (catboost.CatBoostRanker(**CAT, depth=50), "depth"),
+    ],
+)
+def test_errors_of_libraries_are_a_sentence(ranker, reason):
+    name = type(ranker).__name__
+    with pytest.raises(InputError, match=rf"{name} cannot learn from this: .*{reason}"):
+        QueryRanker(ranker).fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])

@@ -31,8 +31,7 @@ def test_judgments_that_have_nothing_to_do_with_a_run():
         aligned = align(QRELS, run)
     assert aligned.n_retrieved_unjudged == aligned.n_retrieved == 4
     # One of two topics has a judged document.
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         align(QRELS.assign(label=[1.0, 1, np.nan, 1, 0, 1]), RUN)
         # Nothing that is retrieved is nothing that is not judged.
         align(QRELS.assign(label=1.0), RUN.assign(score=NO))

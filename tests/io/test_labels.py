@@ -182,15 +182,16 @@ def test_values_with_and_without_a_machines_labels():
     assert dropped["1"] == pytest.approx(0.5)
 
 
-def test_what_is_joined_already_cannot_be_told():
-    aligned = QrelsIndex(io.StringIO(MIXED), predicted="use").align(RUN)
-    with pytest.raises(InputError, match="predicted='drop', but run is an AlignedRun"):
-        values_of_run(None, aligned, "ap", predicted="drop")
+@pytest.mark.parametrize(
+    ("name", "value"), [("predicted", "drop"), ("unjudged_label", "trec"), ("own", "drop")]
+)
+def test_what_is_joined_already_cannot_be_told(name, value):
     index = QrelsIndex(io.StringIO(MIXED), predicted="use")
-    with pytest.raises(
-        InputError, match="predicted must not be given for a QrelsIndex, got 'drop'"
-    ):
-        values_of_run(index, RUN, "ap", predicted="drop")
+    with pytest.raises(InputError, match=f"{name}='{value}', but run is an AlignedRun: pass it to"):
+        values_of_run(None, index.align(RUN), "ap", **{name: value})
+    message = f"{name} must not be given for a QrelsIndex, got '{value}'"
+    with pytest.raises(InputError, match=message):
+        values_of_run(index, RUN, "ap", **{name: value})
 
 
 def test_files_of_samples_hold_no_label_of_a_machine():
@@ -306,6 +307,5 @@ def test_what_is_no_rule(unjudged_label):
 @pytest.fixture(autouse=True)
 def _warnings_are_errors():
     """Those of labels below 0 too, which other tests ignore."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         yield

@@ -121,24 +121,19 @@ def test_frames_of_runs():
     named = frame.assign(run=["x", "y", "z"])
     assert run_text(named)[0] == "1 Q0 c 1 2.0 z\n1 Q0 a 2 1.0 x\n"
     assert run_text(named, name="mine")[0] == expected.replace("skfilterrank", "mine")
-    with pytest.raises(
-        ValueError, match="name must be a text without white space that is not empty, got 'a b'"
-    ):
-        run_text(frame.assign(run="a b"))
-    with pytest.raises(ValueError, match="run has no column 'score'; its columns are"):
-        run_text(frame.drop(columns=["score", "rank"]))
     # Ranks alone are an order too.
     assert run_text(frame.drop(columns="score"))[0].split()[2::6] == ["a", "b", "c"]
-    with pytest.raises(ValueError, match=r"run holds the query '#1', but a line .* is a comment"):
-        run_text(frame.assign(qid="#1"))
-    with pytest.raises(ValueError, match="docnos and y_score must be None"):
-        run_text(frame, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="run must be a data frame, or query ids"):
-        run_text([1, 1, 1])
-    with pytest.raises(
-        ValueError, match="name must be a text without white space that is not empty, got 5"
+    no_name = "name must be a text without white space that is not empty, got "
+    for arguments, params, message in (
+        ([frame.assign(run="a b")], {}, f"{no_name}'a b'"),
+        ([frame], {"name": 5}, f"{no_name}5"),
+        ([frame.drop(columns=["score", "rank"])], {}, "run has no column 'score'; its columns are"),
+        ([frame.assign(qid="#1")], {}, "run holds the query '#1', but a line .* is a comment"),
+        ([frame, ["a", "b", "c"]], {}, "docnos and y_score must be None"),
+        ([[1, 1, 1]], {}, "run must be a data frame, or query ids"),
     ):
-        run_text(frame, name=5)
+        with pytest.raises(ValueError, match=message):
+            run_text(*arguments, **params)
 
 
 @pytest.mark.parametrize(

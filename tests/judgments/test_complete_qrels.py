@@ -57,8 +57,7 @@ def completed(collection):
 
 
 def _quietly(*args, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
         return complete_qrels(*args, **{"random_state": 0, "n_draws": 2} | params)
 
 

@@ -363,42 +363,31 @@ def test_one_judged_document_in_a_query_is_enough(data):
 def test_bad_input(data, sample):
     _, machine, runs = data
 
-    def of(qrels, **params):
-        return estimate(qrels, runs, "dcg@10", **{"machine_qrels": machine} | params)
-
-    with pytest.raises(InputError, match="draw_sample"):
-        of(sample.drop(columns="inclusion_probability"))
-    # Neither probabilities nor a pool: one error has it all.
-    with pytest.raises(InputError, match="no interval can be had from them alone"):
-        of(sample.drop(columns="inclusion_probability"), machine_qrels=None)
-    for wrong in (0.0, 1.5, np.nan):
-        with pytest.raises(InputError, match="inclusion probability"):
-            of(sample.assign(inclusion_probability=wrong))
-    with pytest.raises(InputError, match="not those of a sample"):
-        of(sample.assign(inclusion_probability=1.0))
-    with pytest.raises(InputError, match="outside the pool"):
-        of(pd.concat([sample, sample.head(1).assign(docno="other")]))
-    with pytest.raises(InputError, match="have the gain 1"):
-        of(sample.assign(label=1.0))
-    with pytest.raises(InputError, match="at least two"):
-        of(sample.head(1))
-    with pytest.raises(InputError, match="pool="):
-        of(sample, machine_qrels=None)
-    with pytest.raises(InputError, match="empty"):
-        of(sample, machine_qrels={})
-    with pytest.raises(InputError, match="different gains"):
-        of(sample.assign(label=np.arange(len(sample)) / 7))
+    without = sample.drop(columns="inclusion_probability")
+    for qrels, params, message in (
+        (without, {}, "draw_sample"),
+        # Neither probabilities nor a pool: one error has it all.
+        (without, {"machine_qrels": None}, "no interval can be had from them alone"),
+        (sample.assign(inclusion_probability=0.0), {}, "inclusion probability"),
+        (sample.assign(inclusion_probability=1.5), {}, "inclusion probability"),
+        (sample.assign(inclusion_probability=np.nan), {}, "inclusion probability"),
+        (sample.assign(inclusion_probability=1.0), {}, "not those of a sample"),
+        (pd.concat([sample, sample.head(1).assign(docno="other")]), {}, "outside the pool"),
+        (sample.assign(label=1.0), {}, "have the gain 1"),
+        (sample.head(1), {}, "at least two"),
+        (sample, {"machine_qrels": None}, "pool="),
+        (sample, {"machine_qrels": {}}, "empty"),
+        (sample.assign(label=np.arange(len(sample)) / 7), {}, "different gains"),
+    ):
+        with pytest.raises(InputError, match=message):
+            estimate(qrels, runs, "dcg@10", **{"machine_qrels": machine} | params)
     pool = RankedPool.read(machine, runs)
     with pytest.raises(InputError, match="holds its machine labels"):
         estimate(sample, pool, "dcg@10", machine_qrels=machine)
-    with pytest.raises(InputError, match="unit='query'"):
-        estimate(sample, runs, "err", machine_qrels=machine)
-
-
-def test_a_sample_for_one_measure_is_none_for_another(data, sample):
-    _, machine, runs = data
-    with pytest.raises(InputError, match=r"not those of a sample for 'ndcg@10'"):
-        estimate(sample, runs, "ndcg@10", machine_qrels=machine)
+    # A sample for one measure is none for another.
+    for measure, message in (("err", "unit='query'"), ("ndcg@10", "of a sample for 'ndcg@10'")):
+        with pytest.raises(InputError, match=message):
+            estimate(sample, runs, measure, machine_qrels=machine)
 
 
 def test_why_labels_are_no_sample(data, sample):

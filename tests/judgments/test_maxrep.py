@@ -300,11 +300,6 @@ def test_empty_and_missing_texts():
     assert selector.ranking_[[0, 4]].tolist() == [1, 6]
 
 
-def test_texts_without_terms():
-    with pytest.raises(ValueError, match="X holds 2 texts without a term among them"):
-        MaxRepSelector().fit(["", "!"], groups=[1, 1])
-
-
 @pytest.mark.parametrize(
     ("params", "X", "message"),
     [
@@ -314,6 +309,7 @@ def test_texts_without_terms():
         ({}, pd.DataFrame({"text": ["wing", "soup"]}), r"pass texts as a list or one column, .*"),
         ({}, pd.DataFrame({"docno": [1, 2], "length": [3, 4]}), "X has a column 'docno'"),
         ({}, np.array([["a"], ["b"]], dtype=object), "got a table with texts"),
+        ({}, ["", "!"], "X holds 2 texts without a term among them"),
     ],
 )
 def test_bad_input(params, X, message):

@@ -124,8 +124,7 @@ def test_a_sigmoid_corrects_balanced_classes():
     truth, errors = T["truth"].to_numpy()[predictor.imputed_], []
     for curve in (predictor._learned.curve, expit):
         predictor._learned = predictor._learned._replace(curve=curve)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FitWarning)
+        with warnings.catch_warnings(action="ignore", category=FitWarning):
             found = predictor.predict_proba(T["text"], T["qid"])[predictor.imputed_, 1]
         errors.append(np.mean((found - truth) ** 2))
         if curve is not expit:

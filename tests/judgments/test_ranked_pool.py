@@ -62,8 +62,7 @@ def test_a_machines_labels_are_not_judged_before(world):
 @pytest.mark.slow
 def test_marked_machine_labels_do_not_warn(world):
     runs, _, machine, sample = world
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         marked = estimate(sample, runs, "dcg@40", machine_qrels=machine.assign(judged_by="large"))
     plain = estimate(sample, runs, "dcg@40", machine_qrels=machine)
     assert marked.to_frame().equals(plain.to_frame())

@@ -135,29 +135,28 @@ def test_bad_input(data):
     for wrong in (0, -1, 1.5, "all", True, 10_000):
         with pytest.raises(InputError, match="n_total"):
             draw_sample(None, pool, "dcg@10", n_total=wrong, random_state=0)
-    with pytest.raises(InputError, match="could not be drawn: ask for at least"):
-        draw_sample(None, pool, "dcg@10", n_total=2, random_state=0)
-    with pytest.raises(InputError, match="aim"):
-        draw_sample(None, pool, "dcg@10", n_total=10, aim="order")
-    with pytest.raises(InputError, match="unit='query'"):
-        draw_sample(None, pool, "rr", n_total=10, random_state=0)
+    other = people.head(1).assign(docno="x")
+    for measure, params, message in (
+        ("dcg@10", {"n_total": 2}, "could not be drawn: ask for at least"),
+        ("dcg@10", {"n_total": 10, "aim": "order"}, "aim"),
+        ("rr", {"n_total": 10}, "unit='query'"),
+        ("dcg@10", {"n_total": 9, "judged": other}, "outside the pool"),
+        (
+            "err",
+            {"n_total": 2, "unit": "query", "aim": "values"},
+            "aim is of no use with unit='query': each query is as",
+        ),
+        ("err", {"n_total": 2, "unit": "query", "judged": people}, "drawn whole"),
+        ("dcg@10", {}, "give either n_total, a number, or share"),
+        ("dcg@10", {"n_total": 60, "share": 0.5}, "give either n_total, a number, or share"),
+        ("dcg@10", {"n_total": 0.5}, r"n_total must be a whole number, got 0\.5: pass share="),
+    ):
+        with pytest.raises(InputError, match=message):
+            draw_sample(None, pool, measure, **params, random_state=0)
     with pytest.raises(InputError, match="both missing"):
         draw_sample(None, runs, "dcg@10", n_total=10)
-    with pytest.raises(InputError, match="outside the pool"):
-        draw_sample(
-            None, pool, "dcg@10", n_total=9, judged=people.head(1).assign(docno="x"), random_state=0
-        )
-    with pytest.raises(InputError, match="aim is of no use with unit='query': each query is as"):
-        draw_sample(None, pool, "err", n_total=2, unit="query", aim="values")
-    with pytest.raises(InputError, match="drawn whole"):
-        draw_sample(None, pool, "err", n_total=2, unit="query", judged=people, random_state=0)
     with pytest.raises(InputError, match=r"machine_qrels \(machine\) holds labels with no e"):
         draw_sample(machine, runs, "err", n_total=6, unit="query", gains={0: 0, 1: 1})
-    for both in ({}, {"n_total": 60, "share": 0.5}):
-        with pytest.raises(InputError, match="give either n_total, a number, or share"):
-            draw_sample(None, pool, "dcg@10", **both)
-    with pytest.raises(InputError, match=r"n_total must be a whole number, got 0.5: pass share="):
-        draw_sample(None, pool, "dcg@10", n_total=0.5)
     with pytest.raises(InputError, match="at least 1 run"):
         draw_sample(machine, {}, "dcg@10", n_total=10)
 

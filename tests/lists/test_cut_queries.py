@@ -152,8 +152,7 @@ def test_estimators_inside_say_nothing():
     other = [3, 1, 1, 2]
     with pytest.warns(DataWarning, match="queries are split"):
         warn_of_cut_queries(ranker, other, is_judged=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         with unwatched():
             warn_of_cut_queries(ranker, other, is_judged=True)
         for groups in (None, [], GROUPS, ["new", "ids"], [3] * 2, np.array([3, 3])):

@@ -70,24 +70,24 @@ def thresholds(expected, scores, index, k=None):
     return thresholds_of(best_prefix(expected, scores, index, k), scores, index)
 
 
-def test_threshold_is_in_the_middle():
-    index = GroupIndex.from_groups(list("aaabbbccc"))
-    scores = np.array([3.0, 2, 0, 3, 2, 0, 3, 2, 0])
-    expected = np.array([1.0, 1, -1, -1, -1, -1, 1, 1, 1])
-    expected_thresholds = [1, 1, 1, INF, INF, INF, -INF, -INF, -INF]
-    np.testing.assert_array_equal(thresholds(expected, scores, index, 3), expected_thresholds)
-
-
-def test_the_middle_is_taken_to_the_last_row_too():
-    index = GroupIndex.from_groups([0, 0, 0])
-    found = thresholds(np.array([1.0, 1, -1]), np.array([3.0, 2, 1]), index)
-    np.testing.assert_array_equal(found, [1.5] * 3)
-
-
-def test_the_middle_of_extreme_scores_is_finite():
-    index = GroupIndex.from_groups([0, 0])
-    found = thresholds(np.array([1.0, -1]), np.array([1.5e308, -1e308]), index)
-    np.testing.assert_allclose(found, 0.25e308)
+@pytest.mark.parametrize(
+    ("groups", "expected", "scores", "found"),
+    [
+        (
+            "aaabbbccc",
+            [1, 1, -1, -1, -1, -1, 1, 1, 1],
+            [3, 2, 0, 3, 2, 0, 3, 2, 0],
+            [1, 1, 1, INF, INF, INF, -INF, -INF, -INF],
+        ),
+        # It is taken to the last row too, and is finite if scores are extreme.
+        ("aaa", [1, 1, -1], [3, 2, 1], [1.5, 1.5, 1.5]),
+        ("aa", [1, -1], [1.5e308, -1e308], [0.25e308, 0.25e308]),
+    ],
+)
+def test_threshold_is_in_the_middle(groups, expected, scores, found):
+    rows = np.array(expected, dtype=float), np.array(scores, dtype=float)
+    actual = thresholds(*rows, GroupIndex.from_groups(list(groups)), 3)
+    np.testing.assert_allclose(actual, found, rtol=1e-15)
 
 
 @pytest.mark.parametrize(("loss", "threshold"), [(0.0, -INF), (1e-13, -INF), (1e-11, 1.5)])

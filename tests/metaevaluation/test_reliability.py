@@ -216,13 +216,6 @@ def test_bad_parameters(values):
         found.distribution()
 
 
-def test_too_few_systems_or_queries():
-    with pytest.raises(ValueError, match="at least 2 queries, got 1"):
-        reliability([[0.1], [0.2]])
-    with pytest.raises(ValueError, match="at least 2 systems"):
-        reliability([[0.1, 0.2]])
-
-
 def test_intervals_are_percentiles_of_the_resamples():
     values = np.random.default_rng(3).random((4, 12))
     found = reliability(values, n_resamples=41, random_state=1)

@@ -131,10 +131,3 @@ def test_result_is_a_table(values):
 def test_bad_parameters(values, params, message):
     with pytest.raises(ValueError, match=message):
         sensitivity_curve(values, **params, random_state=0)
-
-
-def test_too_few_systems_or_queries():
-    with pytest.raises(ValueError, match="at least 2 queries, got 1"):
-        sensitivity_curve([[0.1], [0.2]], random_state=0)
-    with pytest.raises(ValueError, match="at least 2 systems"):
-        sensitivity_curve([[0.1, 0.2]], random_state=0)

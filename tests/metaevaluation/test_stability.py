@@ -178,10 +178,6 @@ def test_bad_parameters(values, params, message):
         stability_curve(values, **params, random_state=0)
 
 
-def test_too_few_systems_or_queries():
-    with pytest.raises(ValueError, match="at least 2 queries, got 1"):
-        stability_curve([[0.1], [0.2]], random_state=0)
-    with pytest.raises(ValueError, match="at least 2 systems"):
-        stability_curve([[0.1, 0.2]], random_state=0)
+def test_missing_values():
     with pytest.raises(ValueError, match="missing"):
         stability_curve([[0.1, 0.2], [0.3, np.nan]], random_state=0)

@@ -173,8 +173,7 @@ def test_each_warning_is_given_once():
 
 def test_drawn_labels_are_no_machine_labels():
     table, runs = _table(), _runs()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         wanted = evaluate_runs(table, runs, "ap")
     # Labels of the model that are not drawn are.
     table.loc[table["draw"].isna(), "judged_by"] = "llm"
@@ -202,8 +201,7 @@ def test_a_run_without_drawn_labels_is_named(measure, n_jobs):
         said = str(caught[0].message)
         assert "nor a drawn label in 1 of 4 runs ('late' 25%)" in said
         assert "draw the labels again with these runs in complete_qrels" in said
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         measure(table, runs, "ap", n_jobs=n_jobs)
         # Documents without a label do not count.
         measure(table, {"late": late}, "ap", unjudged="drop", n_jobs=n_jobs)

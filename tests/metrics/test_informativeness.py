@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import ndcg_score, query_informativeness, random_ranking_bound
+from skfilterrank.metrics import (
+    ndcg_score,
+    query_informativeness,
+    random_ranking_bound,
+    rank_filter_report,
+)
 from skfilterrank.metrics._informativeness import QueryInformativeness
 
 NO = -np.inf
@@ -162,11 +167,11 @@ def test_bad_input(params, message):
         query_informativeness(**(usual | params), random_state=0)
 
 
-def test_the_system_is_named():
+@pytest.mark.parametrize("function", [query_informativeness, rank_filter_report])
+def test_the_system_is_named(function):
+    scores = {"x": [1, 2], "y": [1, np.nan]}
     with pytest.raises(ValueError, match="y_score holds 1 NaN") as caught:
-        query_informativeness(
-            [1, 0], {"x": [1, 2], "y": [1, np.nan]}, groups=[1, 2], random_state=0
-        )
+        function([1, 0], scores, groups=[1, 1])
     assert caught.value.__notes__ == ["The error concerns the scores of 'y'."]
 
 

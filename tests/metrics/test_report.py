@@ -123,12 +123,6 @@ def test_errors(params, message):
         )
 
 
-def test_errors_name_the_system():
-    with pytest.raises(ValueError, match="y_score holds 1 NaN") as caught:
-        rank_filter_report([1, 0], {"a": [1, 2], "b": [1, np.nan]}, groups=[0, 0])
-    assert caught.value.__notes__ == ["The error concerns the scores of 'b'."]
-
-
 def test_each_system_may_have_a_baseline_of_its_own(judged):
     y_true, scores, groups = judged
     pairs = {"a": "b", "b": "all"}

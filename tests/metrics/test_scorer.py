@@ -487,15 +487,15 @@ class TestMaking:
             (("ndcg_f@3",), {"depth": 5}, "'ndcg_f' has no parameter depth: it takes gains, k, "),
             (("ndcg_f@3",), {"average": None}, "'ndcg_f' has no parameter average"),
             ((np.mean,), {}, "is not one of skfilterrank's measures.*make_scorer.*y_true.index"),
+            *[
+                (("ndcg_f@3",), {name: "no"}, f"{name} must be")
+                for name in ("ties", "gains", "unjudged", "undefined")
+            ],
         ],
     )
     def test_errors(self, args, params, message):
         with pytest.raises(ValueError, match=message):
             make_ranking_scorer(*args, **params)
-
-    def test_wrong_values_are_reported_when_made(self):
-        with pytest.raises(ValueError, match="ties must be"):
-            make_ranking_scorer("ndcg_f", ties="no")
 
     def test_it_is_a_scorer_to_scikit_learn(self):
         assert get_scorer(SCORER) is SCORER

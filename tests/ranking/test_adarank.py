@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 from skfilterrank.metrics import (
     average_precision_score,
@@ -59,18 +58,6 @@ def test_each_measure_gets_better(small, name):
     single = AdaRankRanker(measure=text, gains=gains, n_estimators=1).fit(X, y, groups)
     assert len(ranker.alphas_) >= 1
     assert learned >= scorer(single, X, by_qid) - 1e-12
-
-
-@pytest.mark.parametrize(("value", "kind"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_values_that_are_no_numbers_name_the_column(small, value, kind):
-    X, y, groups = small
-    fitted = AdaRankRanker().fit(X, y, groups)
-    frame = pd.DataFrame(X.copy(), columns=["bm25", "pagerank", "length", "title", "age"])
-    frame.iloc[3, 1] = value
-    with pytest.raises(ValueError, match=rf"{kind} in column 1 \('pagerank'\)"):
-        AdaRankRanker().fit(frame, y, groups)
-    with pytest.raises(ValueError, match=f"{kind} in column 1 "):
-        fitted.predict(sparse.csr_matrix(frame.to_numpy()))
 
 
 def adarank(X, y, groups, strength, *, both=False, tol=1e-4):

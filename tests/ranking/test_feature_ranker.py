@@ -130,6 +130,21 @@ def test_parameters_out_of_range(separable, kind, settings, message):
         kind(**settings).fit(*separable)
 
 
+@pytest.mark.parametrize(
+    ("make", "value", "kind"),
+    [(adarank, np.nan, "NaN"), (adarank, np.inf, "infinity"), (rankboost, np.inf, "infinity")],
+)
+def test_values_that_are_no_numbers_name_the_column(judged, make, value, kind):
+    X, y, groups = judged
+    table = pd.DataFrame(X).rename(columns={1: "pagerank"}).rename(columns=str)
+    fitted = make(n=1).fit(X, y, groups)
+    table.iloc[3, 1] = value
+    with pytest.raises(ValueError, match=rf"{kind} in column 1 \('pagerank'\)"):
+        make().fit(table, y, groups)
+    with pytest.raises(ValueError, match=f"{kind} in column 1 "):
+        fitted.predict(sparse.csr_matrix(table.to_numpy()))
+
+
 def ranknet(**params):
     return make_ranker("ranknet", n_estimators=2, **params)
 

@@ -172,7 +172,6 @@ def test_xgboost_takes_zeros_of_sparse_rows_for_missing_values(split, form, othe
     sets["eval_set"] = (other(held_X), held_y)
     with pytest.warns(DataWarning, match="^X of eval_set is .*, but X of fit is"):
         ranker.fit(form(X), y, groups, **sets)
-    sets["eval_set"] = (other(held_X), held_y)
     QueryRanker(RANKERS["lightgbm"]).fit(form(X), y, groups, **sets).predict(other(X))
 
 
@@ -291,13 +290,10 @@ class RefusesToStop(RegressorMixin, BaseEstimator):
         return np.zeros(len(X))
 
 
-@pytest.mark.parametrize("estimator", ["boosting", "own"])
-def test_only_boosting_without_sets_is_told_to_pass_them(estimator):
+def test_only_boosting_without_sets_is_told_to_pass_them():
     X, y, groups, _ = make_rank_and_filter(30, random_state=0)
-    if estimator == "own":
-        with pytest.raises(ValueError, match=r"^early stopping is not for this$"):
-            QueryRanker(RefusesToStop()).fit(X, y, groups=groups)
-        return
+    with pytest.raises(ValueError, match=r"^early stopping is not for this$"):
+        QueryRanker(RefusesToStop()).fit(X, y, groups=groups)
     model = LGBMRanker(metric="None", early_stopping_round=3, verbose=-1)
     with pytest.raises(ValueError, match="at least one dataset and eval metric"):
         QueryRanker(model).fit(X, y, groups=groups, eval_set=(X, y), eval_groups=groups)

@@ -62,8 +62,7 @@ def test_rows_to_judge_are_numbered_as_they_were_given():
     y = np.tile([np.nan, 1.0], 60)
     ((_, held_out),) = dealt_splits(0.3, scores, y, groups)
     model = RankAndFilter(GivenScores(), CertifiedThreshold({"any_forbidden": 0.5}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model.fit(scores, y, groups=groups)
     expected = held_out[np.isnan(y[held_out])]
     assert model.certificate_.to_judge["row"].tolist() == expected.tolist()
@@ -247,8 +246,7 @@ class TestRankAndFilter:
         assert caught.value.__notes__ == [f"cv={1 / 600!r} gives 1 query to calibrate on."]
 
     def test_no_warning_in_ordinary_use(self, data):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             fit(data)
 
 

@@ -312,9 +312,3 @@ class TestGainsInsideAndOutside:
         model.fit(data.X, data.y, groups=data.groups)
         expected = OrdinalRanker(gains=GAINS).fit(data.X, data.y).predict(data.X)
         np.testing.assert_array_equal(model.predict(data.X), expected)
-
-
-@pytest.mark.parametrize("parameter", ["ties", "gains", "unjudged", "undefined"])
-def test_scorers_check_their_parameters_at_once(parameter):
-    with pytest.raises(ValueError, match=f"{parameter} must be"):
-        make_ranking_scorer("ndcg_f@3", **{parameter: "foo"})

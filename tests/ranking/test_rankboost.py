@@ -1,7 +1,6 @@
 """The distribution that RankBoost keeps over pairs, against the pairs themselves."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,14 +61,6 @@ def test_whether_a_value_is_there_is_a_weak_ranker():
     assert ranker.thresholds_.tolist() == [-np.inf]
     scores = ranker.predict(X)
     assert scores[0] == scores[1] > scores[2] == scores[3]
-
-
-def test_infinite_features_are_named(small):
-    X, y, groups = small
-    infinite = pd.DataFrame(X.copy(), columns=["bm25", "pagerank", "length"])
-    infinite.iloc[3, 1] = np.inf
-    with pytest.raises(ValueError, match=r"infinity in column 1 \('pagerank'\)"):
-        RankBoostRanker().fit(infinite, y, groups)
 
 
 def rankboost(X, gains, groups, *, n_rounds):

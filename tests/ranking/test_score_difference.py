@@ -111,15 +111,18 @@ def test_what_has_no_answer(data):
     def fitted(estimator, **settings):
         return RankAndFilter(estimator, **settings).fit(X, y, groups=groups)
 
-    with pytest.raises(ValueError, match="RandomForestRegressor does not provide contributions"):
-        score_difference(RandomForestRegressor(n_estimators=2).fit(X, y), X, 0, 1)
-    with pytest.raises(
-        ValueError, match="the score of PoissonRegressor is not a sum over features"
+    for estimator, labels, message in (
+        (
+            RandomForestRegressor(n_estimators=2),
+            y,
+            "RandomForestRegressor does not provide contributions",
+        ),
+        (PoissonRegressor(), y + 1, "the score of PoissonRegressor is not a sum over features"),
+        (LogisticRegression(), three, "of several classes"),
+        (LGBMClassifier(**LIGHT), three, "of several classes"),
     ):
-        score_difference(PoissonRegressor().fit(X, y + 1), X, 0, 1)
-    for several in (LogisticRegression(), LGBMClassifier(**LIGHT)):
-        with pytest.raises(ValueError, match="of several classes"):
-            score_difference(several.fit(X, three), X, 0, 1)
+        with pytest.raises(ValueError, match=message):
+            score_difference(estimator.fit(X, labels), X, 0, 1)
     with pytest.raises(ValueError, match="Ridge has no threshold on its score: give other="):
         score_difference(Ridge().fit(X, y), X, 0)
     with pytest.raises(ValueError, match="RankAndFilter has no threshold"):

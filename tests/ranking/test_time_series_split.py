@@ -224,8 +224,7 @@ class TestInRankAndFilter:
         model = RankAndFilter(
             LogisticRegression(), safe, cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.4)
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             model.fit(data.X, timed(data.y, data.groups, times))
         assert model.certificate_.facts["exact"]
         newest = times >= np.sort(np.unique(times))[72]

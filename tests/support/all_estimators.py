@@ -7,6 +7,7 @@ tests/whole_package/test_estimators.py says so: a new estimator cannot be forgot
 import importlib
 import inspect
 import pkgutil
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -307,3 +308,9 @@ def asked(estimator, data: Data) -> list:
             takes = "groups" in inspect.signature(method).parameters
             said.append(method(data.args[0], **(data.kwargs if takes else {})))
     return said
+
+
+def quietly(call, *args, **kwargs):
+    """Call without warnings, which are not the matter here."""
+    with warnings.catch_warnings(action="ignore"):
+        return call(*args, **kwargs)

@@ -98,8 +98,7 @@ def test_differences_are_those_of_values_if_clusters_differ_in_size(data, weight
     # Half of the queries are of one user each, and the others of two.
     users = np.where(groups < 150, groups, 150 + groups % 2)
     given = {"clusters": users} | ({"query_weight": 1.0 * (groups % 3)} if weighted else {})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)
+    with warnings.catch_warnings(action="ignore", category=FitWarning):
         table = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups, **given).held_out_
     differences = table["value"].iloc[0] - table["value"].iloc[1:]
     np.testing.assert_allclose(table["difference"].iloc[1:], differences, atol=1e-12)
@@ -155,15 +154,13 @@ def test_no_filter_pays_on_scores_that_tell_nothing(data, threshold):
         match=r"^showing .* is as good on held-out.*keep_if='better' to take the highest",
     ):
         threshold("ndcg_f@3").fit(*given, groups=groups)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         kept = threshold("ndcg_f@3", keep_if="better").fit(*given, groups=groups)
     best = kept.held_out_["value"].iloc[1:].idxmax()
     expected = {"everything": FixedThreshold(None), "nothing": FixedThreshold(np.inf)}.get(
         best, FirstK("ndcg_f@3")
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         expected.fit(*given, groups=groups)
     new = noise(data, seed=1)
     found = kept.predict(new, groups=groups)
@@ -237,8 +234,7 @@ def test_in_a_model_it_has_a_name(data):
     ):
         model.fit(X, y, groups=groups)
     model = clone(model).set_params(threshold="better")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         model.fit(X, y, groups=groups)
     assert model.filter_.keep_if == "better"
     assert model.held_out_.equals(model.filter_.held_out_)
@@ -321,8 +317,7 @@ def test_hiding_below_0_is_taken_where_it_is_best(data):
     np.testing.assert_array_equal(kept.predict(X), fixed.predict(X))
     # The warning is about the other three: this threshold pays.
     X, y, groups, _ = make_rank_and_filter(600, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         pays = clone(model).fit(X, y, groups=groups)
     assert pays.held_out_["value"].idxmax() == "hide below 0"
     X, y, groups, _ = data

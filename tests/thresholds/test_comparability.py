@@ -204,8 +204,7 @@ class TestThresholds:
 
     @pytest.mark.filterwarnings("ignore:.*as good on held-out queries")
     def test_expected_threshold_warns_of_scores_that_do_not_compare(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FitWarning)
+        with warnings.catch_warnings(action="error", category=FitWarning):
             ExpectedThreshold("dcg").fit(LISTS.log_odds, LISTS.y, groups=LISTS.groups)
         with pytest.warns(FitWarning, match="Scores do not compare .* those of FirstK and Learned"):
             ExpectedThreshold("dcg").fit(SHIFTED, LISTS.y, groups=LISTS.groups)

@@ -242,8 +242,7 @@ class TestCheck:
         one, two = fitted(data, scores), fitted(data, scores)
         batches = [scores, logit(scores), scores + 5]
         given = [one.check(each, groups) for each in batches]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             two.predict(batches[1], groups=groups)
         again = [two.check(each, groups) for each in batches[::-1]][::-1]
         for first, second in zip(given, again):

@@ -164,8 +164,7 @@ class TestNdcgF:
         value = {}
         for mode, kind in (("tune", TunedThreshold), ("expected", ExpectedThreshold)):
             model = kind().fit(p, y, groups=groups)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)
+            with warnings.catch_warnings(action="ignore", category=DataWarning):
                 kept = model.predict(new_p, groups=np.arange(3000))
             value[mode] = ndcg_f_score(new_y, kept, groups=np.arange(3000))
         best = ndcg_f_score(new_y, np.where(new_p >= 0.5, 0, -INF), groups=np.arange(3000))
@@ -181,8 +180,7 @@ class TestNdcgF:
 )
 def test_other_measures(kind, measure, tmp_path):
     _, y, groups, scores = make_rank_and_filter(60, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         cut = kind(measure).fit(scores, y, groups=groups)
         shown = cut.predict(scores, groups=groups)
         assert cut.best_score_ >= cut.held_out_.loc["everything", "value"] - 0.02
@@ -204,8 +202,7 @@ def test_f_follows_the_number_of_relevant_documents():
     new_p = rng.uniform(size=4000) ** 3
     new_y = (rng.uniform(size=4000) < new_p).astype(float)
     groups = np.arange(4000) // 100
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
         value = f_score(new_y, cut.predict(new_p, groups=groups), groups=groups)
     best = max(
         f_score(new_y, np.where(new_p >= t, new_p, -INF), groups=groups)
@@ -371,8 +368,7 @@ def test_normalised_gains_by_hand():
 def test_tiny_data(gains, scores, groups):
     gains, scores = np.array(gains), np.array(scores)
     index = GroupIndex.from_groups(groups)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         model = Fitted(3, gains, scores, index)
         assert np.isfinite(model.cut.regression.predict(model.features(scores, index))).all()
         for shown in (model.shown, model.shown_now(scores, index)):

@@ -115,11 +115,15 @@ def test_a_person_can_read_it(data):
     assert content["fitted"]["threshold"] == model.threshold_
 
 
-def test_other_files_are_refused(tmp_path):
-    path = tmp_path / "threshold.json"
-    path.write_text('{"format": "skfilterrank threshold 9"}')
-    with pytest.raises(FileFormatError, match="expected 'skfilterrank threshold 3'"):
-        load_threshold(path)
+@pytest.mark.parametrize(
+    ("load", "form"),
+    [(load_threshold, "skfilterrank threshold 3"), (RiskMonitor.load, "skfilterrank monitor 7")],
+)
+def test_other_files_are_refused(tmp_path, load, form):
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps({"format": f"{form[:-1]}9"}))
+    with pytest.raises(FileFormatError, match=f"expected '{form}'"):
+        load(path)
 
 
 @pytest.mark.parametrize(

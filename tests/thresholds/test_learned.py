@@ -303,8 +303,7 @@ def test_whole_scores_are_those_as_floats(monkeypatch):
     _, y, groups, scores = make_rank_and_filter(40, random_state=0)
     scores = np.round(100 * scores)
     cut = LearnedThreshold("f", cv=2, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)
+    with warnings.catch_warnings(action="ignore", category=FitWarning):
         found, expected = (
             cut.fit(each, y, groups=groups).rank(each, groups=groups)
             for each in (scores.astype(int), scores)

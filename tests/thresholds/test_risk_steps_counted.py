@@ -179,8 +179,7 @@ def test_certificates_hold_with_labels_only_where_an_old_threshold_showed(risk, 
     for _ in range(200):
         y_true, y_score, ids = draw(rng, 400)
         is_seen = (y_score >= old) & (rng.random(400) < share)[ids]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             model.fit(y_score, np.where(is_seen, y_true, NAN), groups=ids)
         lowest = np.nextafter(model.certificate_.lower, np.inf)
         shown = np.where(scores >= lowest, scores, NO)
@@ -198,8 +197,7 @@ def test_an_intact_filter_raises_no_alarm_where_people_judge_what_is_shown(share
         y_true, y_score, ids = draw(rng, 1000)
         is_seen = (y_score >= 1.2) & (rng.random(1000) < share)[ids]
         monitor = RiskMonitor({"any_forbidden@3": 0.05})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             status = monitor.update(
                 np.where(is_seen, y_true, NAN), y_score, groups=ids, threshold=1.2
             )

@@ -555,8 +555,7 @@ def test_learned_cuts_do_not_depend_on_the_scale(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(_list_models, "_ROUNDS", 10)
     _, y, groups, scores = make_rank_and_filter(40, random_state=0)
     cut = kind("f", random_state=0, cv=2) if kind is LearnedThreshold else kind("f")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)
+    with warnings.catch_warnings(action="ignore", category=FitWarning):
         expected = cut.fit(scores, y, groups=groups).rank(scores, groups=groups)
         assert (expected == 0).any()
         for scale in (1e-200, 1e200):

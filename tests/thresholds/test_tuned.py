@@ -157,8 +157,7 @@ class TestHeldOutScore:
 
     def test_a_filter_that_pays(self, data):
         # A forbidden document costs ten times as much.
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             model = fitted(data, gains=lambda labels: np.where(labels < 0, 10 * labels, labels))
         value = model.held_out_["value"]
         assert value["threshold"] > value["everything"] + 0.01

@@ -4,7 +4,6 @@ import functools
 import inspect
 import pickle
 import sys
-import warnings
 from pathlib import Path
 
 import joblib
@@ -16,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
-from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked, by_day
+from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked, by_day, quietly
 from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import RankAndFilter
@@ -48,13 +47,6 @@ def fresh(estimator):
 def state(estimator):
     """A number that tells any two states apart, whatever is in them."""
     return joblib.hash(estimator.__getstate__() or vars(estimator))
-
-
-def quietly(call, *args):
-    """Call without warnings, which are not the matter here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return call(*args)
 
 
 def assert_says(estimator, data, said):

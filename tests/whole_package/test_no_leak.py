@@ -135,8 +135,7 @@ def _rows(n_queries, rng):
 
 def _asked(held_out, estimator, X, y, groups):
     """Call `held_out`, and return its values as arrays by name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkfilterrankWarning)
+    with warnings.catch_warnings(action="ignore", category=SkfilterrankWarning):
         return dict(_flat(held_out(estimator, X.copy(), y.copy(), groups.copy()), "value"))
 
 

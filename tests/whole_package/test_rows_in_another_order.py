@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from all_estimators import CASES, DATA
+from all_estimators import CASES, DATA, quietly
 from public_calls import FEATURES, GROUPS, LABELS, SCORES, call, public_functions, valid_arguments
 from skfilterrank import plot
 from skfilterrank.exceptions import InputError
@@ -49,18 +49,10 @@ def carriers():
 def test_functions(path, name):
     values = valid_arguments(path)[name]
     ids = GROUPS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         call(path, **{name: with_ids(values, ids), "groups": ids})
         with pytest.raises(InputError, match="name different queries in 6 of 6 rows"):
             call(path, **{name: with_ids(values, ids[::-1]), "groups": ids})
-
-
-def quietly(method, *args, **kwargs):
-    """Call without warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return method(*args, **kwargs)
 
 
 def frames(case):
