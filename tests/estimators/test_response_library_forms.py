@@ -53,6 +53,7 @@ def test_sparse_forms(name, form):
     np.testing.assert_array_equal(ranker.predict(form(X)), of_sparse_rows(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame])
 @pytest.mark.parametrize("dtype", [">i4", ">f4", ">f8"])
 @pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker", "CatBoostRanker"])

@@ -36,10 +36,11 @@ def test_no_query_ids(judged, make):
         assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost, QueryScaler])
 @pytest.mark.parametrize("dtype", [object, "category"])
-def test_columns_of_text_are_named(judged, make, dtype):
-    X, y, groups = judged
+def test_columns_of_text_are_named(separable, make, dtype):
+    X, y, groups = separable
     given = {} if make is QueryScaler else {"y": y, "groups": groups}
     words = pd.Series(["a", "b"] * len(y))[: len(y)].astype(dtype)
     table = pd.DataFrame(X).rename(columns="f{}".format)
@@ -134,8 +135,8 @@ def test_parameters_out_of_range(separable, kind, settings, message):
     ("make", "value", "kind"),
     [(adarank, np.nan, "NaN"), (adarank, np.inf, "infinity"), (rankboost, np.inf, "infinity")],
 )
-def test_values_that_are_no_numbers_name_the_column(judged, make, value, kind):
-    X, y, groups = judged
+def test_values_that_are_no_numbers_name_the_column(separable, make, value, kind):
+    X, y, groups = separable
     table = pd.DataFrame(X).rename(columns={1: "pagerank"}).rename(columns=str)
     fitted = make(n=1).fit(X, y, groups)
     table.iloc[3, 1] = value

@@ -33,11 +33,6 @@ NO = -np.inf
 GAINED = ["difference", "low", "high"]
 
 
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(300, random_state=0)
-
-
 def noise(data, seed=0):
     """Scores that tell nothing."""
     return np.random.default_rng(seed).normal(size=len(data[1]))

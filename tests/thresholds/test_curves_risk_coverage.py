@@ -6,16 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import risk_coverage_curve
 
 INF = np.inf
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(300, random_state=0)
 
 
 def test_the_confidence_is_the_highest_score(data):

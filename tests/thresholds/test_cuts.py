@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import Cut, Threshold
@@ -23,11 +22,6 @@ class BelowTheBest(Cut):
         best = np.full(index.n_queries, -INF)
         np.maximum.at(best, index.codes(), scores)
         return scores - best[index.codes()]
-
-
-@pytest.fixture(scope="module")
-def few():
-    return make_rank_and_filter(80, random_state=0)
 
 
 def test_places_by_hand():

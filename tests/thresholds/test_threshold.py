@@ -44,11 +44,6 @@ INF = np.inf
 
 
 @pytest.fixture(scope="module")
-def few():
-    return make_rank_and_filter(80, random_state=0)
-
-
-@pytest.fixture(scope="module")
 def few_new():
     return make_rank_and_filter(80, random_state=1)
 

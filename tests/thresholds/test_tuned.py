@@ -25,16 +25,6 @@ from skfilterrank.thresholds._cuts import RULES
 INF = np.inf
 
 
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(300, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def few():
-    return make_rank_and_filter(80, random_state=0)
-
-
 def fitted(data, **parameters):
     model = TunedThreshold("ndcg_f@3", **parameters)
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
