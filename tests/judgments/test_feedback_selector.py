@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from pickled_threads import pickled_threads
-from scikit_learn_checks import assert_passes_checks
 from skfilterrank.judgments import FeedbackSelector, MaxRepSelector
 from skfilterrank.judgments._feedback_selector import chance_of_miss, least_relevant, size_when_dry
 from thinned import thinned
@@ -450,16 +449,3 @@ def test_labels_of_other_rows():
     assert FeedbackSelector(sample=0).fit(X, y).progress_.index.tolist() == ["1"]
     with pytest.raises(ValueError, match=r"X and y have different indexes.*y.reindex\(X.index\)\."):
         FeedbackSelector().fit(X, y[::-1])
-
-
-class OfOneQuery(FeedbackSelector):
-    """A selector for scikit-learn's checks, which know no queries."""
-
-    def fit(self, X, y=None, *, groups=None, prior=None):
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        return super().fit(X, y, groups=np.zeros(n_rows) if groups is None else groups, prior=prior)
-
-
-@pytest.mark.nightly
-def test_scikit_learn_checks():
-    assert_passes_checks(OfOneQuery())

@@ -12,7 +12,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from profiles import times
-from scikit_learn_checks import assert_passes_checks
 from selections import mask
 from skfilterrank.judgments import MaxRepSelector
 from skfilterrank.judgments import _maxrep as module
@@ -320,17 +319,6 @@ def test_bad_input(params, X, message):
 def test_bad_prior():
     with pytest.raises(ValueError, match="prior must be finite and at least 0, but is -1 in row 1"):
         MaxRepSelector().fit(np.eye(2), groups=[1, 1], prior=[1, -1])
-
-
-class MaxRepOfOneQuery(MaxRepSelector):
-    def fit(self, X, y=None):
-        n_rows = X.shape[0] if hasattr(X, "shape") and X.shape else len(X)
-        return super().fit(X, y, groups=np.zeros(n_rows))
-
-
-@pytest.mark.nightly
-def test_scikit_learn_checks():
-    assert_passes_checks(MaxRepOfOneQuery())
 
 
 def test_terms_of_all_documents_do_not_count():

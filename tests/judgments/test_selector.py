@@ -14,7 +14,14 @@ from pickled_threads import pickled_threads
 from scikit_learn_checks import assert_passes_checks
 from selections import budget, mask
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.judgments import PoolingSelector, PriorSelector, RandomSelector, StatAPSelector
+from skfilterrank.judgments import (
+    FeedbackSelector,
+    MaxRepSelector,
+    PoolingSelector,
+    PriorSelector,
+    RandomSelector,
+    StatAPSelector,
+)
 from skfilterrank.judgments._selector import (
     QuerySelector,
     check_texts,
@@ -65,8 +72,23 @@ class StatAPOfOneQuery(OfOneQuery, StatAPSelector):
     pass
 
 
+class MaxRepOfOneQuery(OfOneQuery, MaxRepSelector):
+    pass
+
+
+class FeedbackOfOneQuery(OfOneQuery, FeedbackSelector):
+    pass
+
+
+AT_NIGHT = [
+    pytest.param(each, marks=pytest.mark.nightly) for each in (MaxRepOfOneQuery, FeedbackOfOneQuery)
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("selector", [RandomOfOneQuery, PriorOfOneQuery, StatAPOfOneQuery])
+@pytest.mark.parametrize(
+    "selector", [RandomOfOneQuery, PriorOfOneQuery, StatAPOfOneQuery, *AT_NIGHT]
+)
 def test_scikit_learn_checks(selector):
     assert_passes_checks(selector())
 

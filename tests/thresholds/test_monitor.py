@@ -445,11 +445,6 @@ class TestAmongAnsweredQueries:
 class TestOfFit:
     """Parameters that were set after the fit are not those of the certificate."""
 
-    @pytest.fixture
-    def data(self):
-        _, y, groups, scores = make_rank_and_filter(100, random_state=0)
-        return y, scores, groups
-
     @pytest.mark.parametrize(
         ("changed", "facts"),
         [
@@ -460,8 +455,8 @@ class TestOfFit:
         ],
     )
     @pytest.mark.parametrize("is_loaded", [False, True])
-    def test_the_facts_are_those_of_the_fit(self, data, changed, facts, is_loaded, tmp_path):
-        y, scores, groups = data
+    def test_the_facts_are_those_of_the_fit(self, changed, facts, is_loaded, tmp_path):
+        _, y, groups, scores = make_rank_and_filter(100, random_state=0)
         safe = CertifiedThreshold({"any_forbidden@3": 0.5}, confidence_level=0.9)
         safe.fit(scores, y, groups=groups).set_params(**changed)
         if is_loaded:
