@@ -226,13 +226,6 @@ def test_complete_takes_gains_of_numbers(many_queries, run):
     Path("codes.txt").write_text("".join(lines))
     words = ["complete", "codes.txt", "a.run", "b.run", "--n-draws", "2", "--out", "-", "--gains"]
     assert "1,d1,0,people,\n1,d2,2,people,\n1,d3,2,people,\n" in run(*words, "4=0,1=2")[1]
-    for gains, message in (
-        ("4=0", "--gains has no gain for labels of"),
-        ("exp2", "is for measures"),
-    ):
-        code, _, err = run(*words, gains)
-        assert code == 2
-        assert message in err
 
 
 def test_labels_that_are_no_numbers_are_told_with_their_line(files, run):

@@ -71,11 +71,6 @@ def test_damaged_forum_answers_on_this_machine(server, forum, tmp_path, content,
         fetch_semeval_cqa("dev", data_home=tmp_path)
 
 
-def test_parts_that_are_not_there():
-    with pytest.raises(InputError, match="part must be one of 'train-part2'"):
-        fetch_semeval_cqa("test")
-
-
 def test_offline(server, forum, tmp_path):
     server.http.shutdown()
     server.http.server_close()
@@ -122,6 +117,7 @@ def test_the_data_folder(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
+        ({"part": "test"}, InputError, "part must be one of 'train-part2'"),
         ({"data_home": 3}, InputTypeError, "data_home must be None or the path"),
         ({"data_home": "~nobody here/sets"}, InputError, "data_home must be the path"),
         ({"download_if_missing": 1}, InputError, "download_if_missing"),
@@ -129,4 +125,4 @@ def test_the_data_folder(monkeypatch, tmp_path):
 )
 def test_arguments(options, error, said):
     with pytest.raises(error, match=said):
-        fetch_semeval_cqa("dev", **options)
+        fetch_semeval_cqa(**{"part": "dev"} | options)

@@ -83,11 +83,6 @@ def test_texts_are_no_columns():
     assert ranker.predict(texts[:1]).shape == (1,)
 
 
-def test_numbers_in_a_row_are_refused_by_fit():
-    with pytest.raises(InputError, match="Expected 2D array, got 1D array instead"):
-        QueryRanker(Ridge()).fit(X[:, 0], Y)
-
-
 def test_a_second_fit_forgets_the_columns_of_the_first():
     ranker = QueryRanker(Ridge()).fit(TABLE, Y).fit(NUMBERED, Y)
     assert not hasattr(ranker, "feature_names_in_")

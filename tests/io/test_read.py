@@ -351,6 +351,7 @@ def test_probabilities_are_carried_along():
         # An id with a blank makes no sample.
         ("10 0 c 1 2\n10 0 d 2 1\n", "1: the line holds the label 'c', but .* no white"),
         ("10 0 c 1\n10 0 c 2 1\n", "2: 5 columns where a qrels has 4"),
+        ('{"1": ["d1", "d2"], "2": []}', "maps ids to lists, but each query must map its docum"),
         # Rows without fields count.
         ("qid;docno;label\n1;a;0\n;;\n1;b;1\n1;c;no\n", ":5: the row holds 'no' in column 'label'"),
         (
@@ -600,6 +601,8 @@ def test_usual_names_of_columns_and_others_that_are_given(header, columns, tmp_p
         ("\n", {"qid": "q"}, "the file holds no lines"),
         ("qid\tdocno,label\n", {"label": "label"}, "names no columns such as 'label'"),
         ("1 0 a 1\n", ["q"], "columns must be a dict of names by our names, such as"),
+        # JSON of rows is told from JSON that maps queries to lists.
+        ('[{"id": ["d1"]}]', None, "its columns are 'id'"),
     ],
 )
 def test_columns_that_are_not_known(text, columns, message):
@@ -615,15 +618,6 @@ def test_a_header_above_words_names_columns_that_are_not_known(read, separator):
         InputError, match=r"'question', 'answer', 'verdict'\. Name each by columns="
     ):
         read(io.StringIO(lines.replace(",", separator)))
-
-
-def test_json_that_maps_queries_to_lists_is_told_from_rows():
-    with pytest.raises(
-        FileFormatError, match="maps ids to lists, but each query must map its docum"
-    ):
-        read_qrels(io.StringIO('{"1": ["d1", "d2"], "2": []}'))
-    with pytest.raises(InputError, match="its columns are 'id'"):
-        read_qrels(io.StringIO('[{"id": ["d1"]}]'))
 
 
 def test_runs_without_ranks():

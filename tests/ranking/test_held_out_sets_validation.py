@@ -213,9 +213,7 @@ def test_any_way_of_stopping_counts(data):
 
 
 GROUPS = np.repeat(np.arange(8), 5)
-
 Y = np.tile([0, 0, 1, 1, 2], 8)
-
 X = Y[:, None] + np.random.default_rng(0).normal(size=(40, 2))
 
 # What LightGBM says of the names of its version.
