@@ -12,13 +12,13 @@ date and machine it was made with (answers older than this rule name the commit 
 `pip install -e '.[all]' --group benchmarks` installs what they need; public data are read from the
 folder that `--data` or the variable `SKFILTERRANK_DATA` names.
 
-`make benchmarks` runs all of them, two at a time, in about an hour on two cores, and prints a line
-for each: name, seconds, exit code. Results say of how many draws they are; options of the scripts
-ask for more. `python benchmarks/run_all.py --only NAME` runs some, `--at-most MINUTES` those that
-take no longer, `--quick` tries them with their smallest options, and `--stale` lists the results
-that are older than the code that they measure. The table of parts, options and
-minutes of processor time is `_entries.py`, from which `python benchmarks/make_index.py` writes this
-page. `make bench-quick` compares five ratios with the committed ones, for a release.
+`make benchmarks` runs all of them, two at a time, in about 75 minutes on two cores, and prints a
+line for each: name, seconds, exit code. Results say of how many draws they are; options of the
+scripts ask for more. `python benchmarks/run_all.py --only NAME` runs some, `--at-most MINUTES`
+those that take no longer, `--quick` tries them with their smallest options, and `--stale` lists
+the results that are older than the code that they measure. The table of parts, options and
+minutes of processor time is `_entries.py`, from which `python benchmarks/make_index.py` writes
+this page. `make bench-quick` compares five ratios with the committed ones, for a release.
 
 | script | what it asks | minutes | results |
 | --- | --- | --- | --- |

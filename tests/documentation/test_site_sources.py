@@ -101,7 +101,7 @@ def test_a_measure_has_all_facts():
         doc = inspect.getdoc(MEASURES[name])
         assert references.cited_in(doc), f"docs/references.bib has no source of {name}"
         notes = section(doc, "Notes")
-        assert "Filtered" in notes, name
+        assert "Hidden" in notes, name
         assert re.search("[Uu]njudged", notes), name
 
 
