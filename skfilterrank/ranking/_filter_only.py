@@ -139,8 +139,8 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         """
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
         fit_params = self._inside_parameters(fit_params)
-        check_one_order(y=y, X=X, sample_weight=fit_params.get("sample_weight"))
         queries = self._find_groups(X, y, groups)
+        check_one_order(y=y, X=X, sample_weight=fit_params.get("sample_weight"))
         note_documents(self, None)
         if queries is not None:
             index = check_groups(queries, n_rows=count_rows(X))
