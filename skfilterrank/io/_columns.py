@@ -7,7 +7,7 @@ import numpy as np
 
 from skfilterrank._files.files import decode
 from skfilterrank._files.kinds import PRELS, RUN, check_not_other, layout_of
-from skfilterrank._files.tokens import PAD, Tokens, padded
+from skfilterrank._files.tokens import PAD, Tokens, load_words, padded
 from skfilterrank.exceptions import FileFormatError, brief
 
 # Number of bytes to split at a time, which keeps intermediate arrays small.
@@ -23,6 +23,11 @@ _CHUNK_ROWS = 1 << 14
 # Every integer with this many digits is exact in float64.
 _MOST_DIGITS = 15
 _ZERO, _DOT = ord("0"), np.uint8(ord(".") - ord("0") & 255)
+# Eight bytes of a word: "0", what carries digits above 9 into the high half, these halves.
+_ZEROS, _SIXES, _HIGH_HALVES = (np.uint64(0x0101010101010101 * each) for each in (0x30, 6, 0xF0))
+# Every second pair of digits, and the weights of these pairs and of the others.
+_EVEN_PAIRS = np.uint64(0x000000FF000000FF)
+_WEIGHTS = np.array([100 + (10**6 << 32), 1 + (10**4 << 32)], dtype=np.uint64)
 NUMBER_PATTERN = re.compile(
     r"[-+]?(?:(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
 )
@@ -198,10 +203,11 @@ def parse_decimals(tokens):
     if not len(tokens):
         return np.zeros(0), np.zeros(0, dtype=bool)
     # Chunks are small enough for the processor's cache.
-    chunks = [
-        _parse_plain(tokens.take(slice(begin, begin + _CHUNK_ROWS)))
+    parts = [
+        tokens.take(slice(begin, begin + _CHUNK_ROWS))
         for begin in range(0, len(tokens), _CHUNK_ROWS)
     ]
+    chunks = [_parse_digits(part) or _parse_plain(part) for part in parts]
     values, plain = map(np.concatenate, zip(*chunks, strict=True))
     is_number = np.ones(len(tokens), dtype=bool)
     rows = np.flatnonzero(~plain)
@@ -223,6 +229,26 @@ def _parse_others(texts):
     matches = [NUMBER_PATTERN.fullmatch(text) is not None for text in texts]
     values = [float(text) if ok else np.nan for text, ok in zip(texts, matches, strict=True)]
     return values, matches
+
+
+def _parse_digits(tokens):
+    """Parse texts of one to eight digits, such as ranks; None if a text has another form.
+
+    The digits of a text are the bytes of a word, which are added up in pairs, fours and eights.
+    """
+    lengths = tokens.lengths
+    if not (lengths.min() > 0 and lengths.max() <= 8):
+        return None
+    # The last digit is the highest byte; bytes before the first one become 0.
+    before = ((8 - lengths) * 8).astype(np.uint64)
+    words = load_words(tokens.data, tokens.starts + lengths - 8) ^ _ZEROS
+    words = words >> before << before
+    if (((words + _SIXES) | words) & _HIGH_HALVES).any():
+        return None
+    words = words * np.uint64(10) + (words >> np.uint64(8))
+    fours = (words & _EVEN_PAIRS) * _WEIGHTS[0]
+    fours += (words >> np.uint64(16) & _EVEN_PAIRS) * _WEIGHTS[1]
+    return (fours >> np.uint64(32)).astype(np.float64), np.ones(len(tokens), dtype=bool)
 
 
 def _parse_plain(tokens):
