@@ -156,15 +156,15 @@ def test_the_commits_of_results_are_in_the_history():
     if _git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         pytest.skip("no whole history")
     pages = (BENCHMARKS / "results").glob("*.md")
-    named = {
-        commit: path.name
+    named = [
+        (commit, path.name)
         for path in pages
         for commit in re.findall(r"Commit: (?:the one before )?([0-9a-f]{7,})", path.read_text())
-    }
-    assert len(named) > 5
+    ]
+    assert len(named) > 50
     history = _git("rev-list", "HEAD").stdout.split()
-    known = {commit[:length] for length in {*map(len, named)} for commit in history}
-    assert not {commit: name for commit, name in named.items() if commit not in known}
+    known = {commit[:length] for length in {len(each) for each, _ in named} for commit in history}
+    assert not [each for each in named if each[0] not in known]
 
 
 def test_results_are_of_committed_code():
@@ -284,7 +284,7 @@ def test_named_changes_can_be_made():
 RESULT = re.compile(r"benchmarks/results/([\w-]+\.md)")
 # Means, differences and ratios of several numbers of a table.
 DERIVED = {
-    "thresholds_other_lists.md": {"0.148", "0.152", "0.179", "0.186", "0.654", "0.031", "0.018"},
+    "thresholds_other_lists.md": {"0.148", "0.152", "0.179", "0.186"},
 }
 
 
